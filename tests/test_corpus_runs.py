@@ -16,8 +16,8 @@ from tests.children import launch
 from tests.corpora import Killing, Signing, content, write_corpus
 
 from foldline.corpus import BuildIndex, Compact, MeasureRetention, Scan, run
-from foldline.corpus.dask_pool import cluster
 from foldline.corpus.parquet import read_rows
+from foldline.corpus.pools import cluster
 from foldline.errors import StoreError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,11 +68,17 @@ def scanned(corpus: Path, out: Path, operation: Scan | None = None, **settings: 
     return content(out)
 
 
+def scanned_here(corpus: Path, out: Path, operation: Scan | None = None) -> dict:
+    """Do the same without another process, which takes a second to start."""
+    with ThreadPoolExecutor(1) as pool:
+        return scanned(corpus, out, operation, client=pool)
+
+
 @pytest.mark.parametrize(
     "operation", [Scan(), Compact(budget=0.5), MeasureRetention(budgets=(0.5,)), BuildIndex()]
 )
-def test_the_output_is_the_same_bytes_for_one_worker_and_two(corpus, tmp_path, operation):
-    one = scanned(corpus, tmp_path / "one", operation, workers=1)
+def test_the_output_is_the_same_bytes_for_no_worker_and_two(corpus, tmp_path, operation):
+    one = scanned_here(corpus, tmp_path / "none", operation)
     two = scanned(corpus, tmp_path / "two", operation, workers=2)
     assert sum(name.startswith("parts") for name in one) > 1
     assert one == two
@@ -80,7 +86,7 @@ def test_the_output_is_the_same_bytes_for_one_worker_and_two(corpus, tmp_path, o
 
 
 def test_the_output_is_the_same_bytes_wherever_it_is_made(corpus, tmp_path):
-    local = scanned(corpus, tmp_path / "local", workers=2)
+    local = scanned(corpus, tmp_path / "local", workers=1)
     assert scanned(corpus, tmp_path / "dask", engine="dask", workers=2) == local
     with ThreadPoolExecutor(2) as pool:
         assert scanned(corpus, tmp_path / "threads", client=pool) == local
@@ -93,7 +99,7 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_pat
     operation = Killing(marker=str(tmp_path / "marker"))
     killed = scanned(corpus, tmp_path / "killed", operation, workers=2)
     assert (tmp_path / "marker").exists()
-    assert scanned(corpus, tmp_path / "calm", operation, workers=1) == killed
+    assert scanned_here(corpus, tmp_path / "calm", operation) == killed
 
 
 def test_a_worker_goes_on_however_much_memory_its_parent_holds(corpus, tmp_path):
@@ -107,7 +113,7 @@ def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tm
     operation = Killing(marker=str(tmp_path / "marker"))
     killed = scanned(corpus, tmp_path / "killed", operation, engine="dask", workers=2)
     assert (tmp_path / "marker").exists()
-    assert scanned(corpus, tmp_path / "calm", operation, workers=1) == killed
+    assert scanned_here(corpus, tmp_path / "calm", operation) == killed
     assert multiprocessing.active_children() == []
 
 
@@ -144,7 +150,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_p
     assert 0 < report.resumed < report.parts
     kept = {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
     assert sum(kept.get(name) == made for name, made in whole.items()) >= report.resumed
-    assert content(out) == scanned(corpus, tmp_path / "calm", operation, workers=1)
+    assert content(out) == scanned_here(corpus, tmp_path / "calm", operation)
 
 
 def test_a_run_whose_scheduler_is_killed_says_so_and_goes_on_where_it_ended(corpus, tmp_path):
@@ -157,7 +163,7 @@ def test_a_run_whose_scheduler_is_killed_says_so_and_goes_on_where_it_ended(corp
         scanned(corpus, tmp_path / "out", operation, scheduler=address)
     assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"]
     again = scanned(corpus, tmp_path / "out", operation, workers=2)
-    assert again == scanned(corpus, tmp_path / "calm", operation, workers=1)
+    assert again == scanned_here(corpus, tmp_path / "calm", operation)
 
 
 def test_a_client_of_ones_own_stays_open(corpus, tmp_path):
@@ -168,7 +174,7 @@ def test_a_client_of_ones_own_stays_open(corpus, tmp_path):
 
 
 def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
-    before = scanned(corpus, tmp_path)
+    before = scanned_here(corpus, tmp_path)
     with ThreadPoolExecutor(1) as pool:
         pool.shutdown()
         report = run(Scan(), [str(corpus)], str(tmp_path), client=pool)
@@ -178,25 +184,26 @@ def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
 
 def test_files_that_come_and_go_move_only_the_parts_that_they_are_in(tmp_path):
     corpus, out = write_corpus(tmp_path / "corpus", 300), tmp_path / "out"
-    run(Scan(), [str(corpus)], str(out), workers=1)
+    scanned_here(corpus, out)
     (corpus / "day-0" / "session-000.json").unlink()
     (corpus / "aaa.json").write_text('[{"role": "user", "content": "new here"}]')
-    report = run(Scan(), [str(corpus)], str(out), workers=1)
+    with ThreadPoolExecutor(1) as pool:
+        report = run(Scan(), [str(corpus)], str(out), client=pool)
     assert report.resumed >= report.parts - 2 > 1
-    assert content(out) == scanned(corpus, tmp_path / "fresh", workers=1)
+    assert content(out) == scanned_here(corpus, tmp_path / "fresh")
 
 
 def test_a_part_that_is_damaged_is_made_again(corpus, tmp_path):
-    before = scanned(corpus, tmp_path, workers=1)
+    before = scanned_here(corpus, tmp_path)
     part = next((tmp_path / "parts").iterdir())
     part.write_bytes(part.read_bytes()[:-9])
-    assert scanned(corpus, tmp_path, workers=1) == before
+    assert scanned_here(corpus, tmp_path) == before
 
 
 def test_another_run_in_the_same_folder_is_refused(corpus, tmp_path):
-    scanned(corpus, tmp_path, workers=1)
+    scanned_here(corpus, tmp_path)
     with pytest.raises(StoreError, match="another run"):
-        scanned(corpus, tmp_path, BuildIndex())
+        scanned_here(corpus, tmp_path, BuildIndex())
     with pytest.raises(StoreError, match="Another run writes"):
         scanned(corpus, tmp_path / "two", progress=lambda *_: scanned(corpus, tmp_path / "two"))
 
@@ -214,7 +221,8 @@ def test_progress_ends_at_the_size_of_the_corpus(corpus, tmp_path):
 
 
 def test_every_failing_file_has_a_row_with_its_reason(corpus, tmp_path):
-    report = run(Scan(), [str(corpus)], str(tmp_path), workers=1)
+    with ThreadPoolExecutor(1) as pool:
+        report = run(Scan(), [str(corpus)], str(tmp_path), client=pool)
     assert (report.sessions, report.failed) == (82, 2)
     broken = [str(corpus / "broken.json"), str(corpus / "cut.json.gz")]
     rows = [

@@ -11,15 +11,15 @@ def test_a_new_line_is_written_like_its_neighbour() -> None:
     lines, _, _ = read_lines(
         TranscriptSource.of('{"a": "é"}\r\n{"a":"\\u00e9汉"}\n{"a":"x"}'.encode())
     )
-    assert lines.written({"b": ["é"]}, like=0) == '{"b": ["é"]}\r\n'.encode()
-    assert lines.written({"b": ["é"]}, like=2) == '{"b":["é"]}'.encode()
-    assert lines.written({"b": "\ud83d"}, like=2) == b'{"b":"\\ud83d"}'
+    assert lines.write({"b": ["é"]}, like=0) == '{"b": ["é"]}\r\n'.encode()
+    assert lines.write({"b": ["é"]}, like=2) == '{"b":["é"]}'.encode()
+    assert lines.write({"b": "\ud83d"}, like=2) == b'{"b":"\\ud83d"}'
 
 
 def test_lines_are_joined_each_on_its_own() -> None:
     lines, _, _ = read_lines(TranscriptSource.of(b'\xef\xbb\xbf{"a":1}\n{"b":2}'))
-    assert lines.joined([b'{"b":2}', b'{"c":3}']) == b'\xef\xbb\xbf{"b":2}\n{"c":3}'
-    assert lines.joined(lines.data) == b'\xef\xbb\xbf{"a":1}\n{"b":2}'
+    assert lines.assemble([b'{"b":2}', b'{"c":3}']) == b'\xef\xbb\xbf{"b":2}\n{"c":3}'
+    assert lines.assemble(lines.data) == b'\xef\xbb\xbf{"a":1}\n{"b":2}'
 
 
 def test_every_unreadable_line_is_named_but_not_all_of_a_thousand() -> None:

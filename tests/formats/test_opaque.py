@@ -7,7 +7,7 @@ import pytest
 from tests.neutral import Quarters
 
 import foldline
-from foldline.formats.opaque import opaque_text
+from foldline.formats.blocks import opaque_text
 from foldline.formats.registry import dialect
 
 

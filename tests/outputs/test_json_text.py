@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.outputs.json_text import children, is_object, one_line, scan, written
+from foldline.outputs.json_text import children, is_object, one_line, scan, write_value
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),
@@ -18,7 +18,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_what_is_read_is_written_with_the_same_meaning(value):
     text = json.dumps(value)
-    assert json.loads(written(scan(text, 0)[0])) == value
+    assert json.loads(write_value(scan(text, 0)[0])) == value
 
 
 @given(VALUES, st.sampled_from([None, 1, 4]))

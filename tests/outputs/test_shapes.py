@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.outputs.reading import parse
 
 from foldline.outputs.json_text import scan
-from foldline.outputs.shapes import shaped, value_of
+from foldline.outputs.shapes import read_shape, value_of
 from foldline.outputs.tables import header
 
 CELL = st.one_of(
@@ -29,7 +29,7 @@ CELL = st.one_of(
 def test_the_table_says_the_same_as_the_json(cells, indent, ascii_only):
     rows = [{"id": a, "at": {"x": b, "y_z": c}} for a, b, c in cells]
     text = json.dumps(rows, indent=indent, ensure_ascii=ascii_only)
-    found = shaped(text, 0)
+    found = read_shape(text, 0)
     if found is not None:
         assert found.end == len(text)
         assert parse([header(found.paths), *found.lines]) == scan(text, 0)[0]
@@ -37,14 +37,16 @@ def test_the_table_says_the_same_as_the_json(cells, indent, ascii_only):
 
 
 def test_plain_rows_are_always_of_one_shape():
-    found = shaped(json.dumps([{"id": n, "name": f"n {n}", "tags": ["a"]} for n in range(50)]), 0)
+    found = read_shape(
+        json.dumps([{"id": n, "name": f"n {n}", "tags": ["a"]} for n in range(50)]), 0
+    )
     assert found is not None
     assert found.lines[7] == '7, n 7, ["a"]'
     assert value_of(found.cells[7][1]) == "n 7"
 
 
 def test_rows_of_different_shapes_are_left_to_the_parser():
-    assert shaped('[{"a": 1}, {"b": 1}]', 0) is None
-    assert shaped("[1, 2]", 0) is None
-    assert shaped('[{"a": 1}, {"a": 1', 0) is None
-    assert shaped('[{"a": 1, "a": 2}]', 0) is None
+    assert read_shape('[{"a": 1}, {"b": 1}]', 0) is None
+    assert read_shape("[1, 2]", 0) is None
+    assert read_shape('[{"a": 1}, {"a": 1', 0) is None
+    assert read_shape('[{"a": 1, "a": 2}]', 0) is None

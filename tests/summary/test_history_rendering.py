@@ -2,7 +2,7 @@ import pytest
 from tests.neutral import COUNTER, A, T, U, c, log
 
 from foldline.core.strategy import CompactionContext
-from foldline.summary.history_rendering import HistoryPiece, chunk, fitted, pieces
+from foldline.summary.history_rendering import HistoryPiece, chunk, fit_pieces, pieces
 from foldline.values.edits import Rewrite
 from foldline.values.handles import handles
 from foldline.values.messages import Media, Message, Text, Thinking, ToolResult
@@ -64,7 +64,7 @@ def test_what_is_gone_is_said_to_be_cleared_with_its_handle():
 
 def test_what_fits_is_whole():
     found = [piece(n, f"step {n}") for n in range(10)]
-    assert fitted(found, COUNTER, {}, 1_000, 1_000) == found
+    assert fit_pieces(found, COUNTER, {}, 1_000, 1_000) == found
 
 
 @pytest.mark.requirement("H4", "J4", "F26")
@@ -72,7 +72,7 @@ def test_a_long_text_keeps_beginning_end_and_the_lines_that_tell():
     middle = [f"line {n}" for n in range(2_000)]
     middle[1_000] = "ERROR: src/pool.py:88 is broken"
     long = piece(7, "\n".join(["first line", *middle, "last line"]))
-    (short,) = fitted([long], COUNTER, {}, 400, 1_000)
+    (short,) = fit_pieces([long], COUNTER, {}, 400, 1_000)
     assert short.tokens <= 400
     assert "first line" in short.text
     assert short.text.endswith("last line")
@@ -87,7 +87,7 @@ def test_no_step_goes_unnamed_however_little_room_there_is(room):
         piece(n, f"step {n}\n" * (1 + 80 * (n % 7)), "user" if n == 3 else "tool")
         for n in range(200)
     ]
-    short = fitted(found, COUNTER, {}, room, 500)
+    short = fit_pieces(found, COUNTER, {}, room, 500)
     assert size(short) <= room + 60
     steps = 0
     for one in short:
@@ -103,14 +103,14 @@ def test_no_step_goes_unnamed_however_little_room_there_is(room):
 
 def test_where_steps_share_a_note_the_users_words_and_the_newest_stay():
     found = [piece(n, f"step {n}", "user" if n == 3 else "tool") for n in range(1_000)]
-    kept = {one.handle for one in fitted(found, COUNTER, {}, 600, 500) if one.role != "…"}
+    kept = {one.handle for one in fit_pieces(found, COUNTER, {}, 600, 500) if one.role != "…"}
     assert {found[3].handle, found[-1].handle, found[-2].handle} <= kept
     assert found[100].handle not in kept
 
 
 def test_a_long_text_is_divided_and_loses_nothing():
     text = "\n".join(f"line {n}" for n in range(1_000))
-    found = fitted([piece(1, text)], COUNTER, {}, 100_000, 300)
+    found = fit_pieces([piece(1, text)], COUNTER, {}, 100_000, 300)
     assert "".join(one.text for one in found) == text
     assert all(one.tokens <= 300 for one in found)
     assert [one.role for one in found][:2] == ["tool", "tool, continued"]

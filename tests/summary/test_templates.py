@@ -2,7 +2,7 @@ import pytest
 
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.relevance.language import CHINESE, LANGUAGES
-from foldline.summary.templates import SNAPSHOT_TAGS, TEMPLATES, Template, template
+from foldline.summary.templates import TEMPLATES, Template, template
 
 
 def test_every_name_of_the_settings_has_a_template():
@@ -36,7 +36,8 @@ def test_the_state_snapshot_has_constraints_beside_the_five_known_parts():
         "recent_actions",
         "current_plan",
     }
-    assert set(SNAPSHOT_TAGS) == known | {"constraints"}
+    sections = {f"<{tag}>" for tag in (*known, "constraints")}
+    assert set(TEMPLATES["state_snapshot"].sections) == sections
 
 
 @pytest.mark.requirement("K25")

@@ -68,11 +68,11 @@ def plan(files: Iterable[SourceFile], fingerprint: str) -> list[WorkTask]:
     """
     return [
         WorkTask(number, _key(pieces, fingerprint), pieces)
-        for number, pieces in enumerate(_grouped(files))
+        for number, pieces in enumerate(_group(files))
     ]
 
 
-def divided(task: WorkTask, fingerprint: str) -> list[WorkTask]:
+def divide(task: WorkTask, fingerprint: str) -> list[WorkTask]:
     """Divide a task into one for every piece, to find the one that kills its workers."""
     return [WorkTask(task.number, _key((piece,), fingerprint), (piece,)) for piece in task.pieces]
 
@@ -95,7 +95,7 @@ def _messages(value: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[WorkPiece, ...]]:
+def _group(files: Iterable[SourceFile]) -> Iterator[tuple[WorkPiece, ...]]:
     waiting, size = list[WorkPiece](), 0
     for file in files:
         ranges = list(_ranges(file))
@@ -120,16 +120,16 @@ def _ranges(file: SourceFile) -> Iterator[WorkPiece]:
     if file.size <= RANGE_BYTES:
         return
     try:
-        divided = is_collection(read_start(file.path, RANGE_BYTES))
+        divide = is_collection(read_start(file.path, RANGE_BYTES))
     except FoldlineError:
         return  # whoever reads it finds the reason
-    for start in range(0, file.size if divided else 0, RANGE_BYTES):
+    for start in range(0, file.size if divide else 0, RANGE_BYTES):
         yield WorkPiece(file, start, min(start + RANGE_BYTES, file.size))
 
 
 def _key(pieces: tuple[WorkPiece, ...], fingerprint: str) -> str:
-    said = [(p.file.path, p.file.size, p.file.version, p.start, p.end) for p in pieces]
-    return _digest(repr((fingerprint, said))).hex()[:20]
+    identity = [(p.file.path, p.file.size, p.file.version, p.start, p.end) for p in pieces]
+    return _digest(repr((fingerprint, identity))).hex()[:20]
 
 
 def _digest(text: str) -> bytes:

@@ -13,11 +13,19 @@ from typing import Any, Final, Literal, TypeAlias
 
 import foldline
 from foldline.corpus.filesystem import list_files
-from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
 from foldline.corpus.output import OutputFolder, settings
-from foldline.corpus.planning import WorkTask, divided, plan
-from foldline.corpus.worker import Engine, Footer, FutureEngine, GraphEngine, give_up, process
+from foldline.corpus.planning import WorkTask, divide, plan
+from foldline.corpus.pools import (
+    DaskPool,
+    Engine,
+    FutureEngine,
+    GraphEngine,
+    LocalPool,
+    cluster,
+    connected,
+)
+from foldline.corpus.worker import Footer, give_up, process
 from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -101,7 +109,7 @@ def run(
         size = whole - sum(task.size for task in left)
         with _engine(engine, scheduler, client, workers, len(left)) as there:
             lost = list[WorkTask]()
-            for task, footer in _worked(operation, place.folder, left, there):
+            for task, footer in _work(operation, place.folder, left, there):
                 if footer is None:
                     lost.append(task)
                     continue
@@ -112,7 +120,7 @@ def run(
             if lost:
                 footers |= _alone(operation, place.folder, lost, mark)
                 tasks = [one for task in tasks for one in _parts(task, lost, mark)]
-        found = _found([footers[task.key] for task in tasks])
+        found = _add_up([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
     return _report(place.folder, found, resumed, len(tasks))
 
@@ -123,7 +131,7 @@ def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> Cor
     return CorpusReport(out, sessions, failed, resumed, parts, found["totals"], failures)
 
 
-def _worked(
+def _work(
     operation: Operation, out: str, tasks: Sequence[WorkTask], engine: Engine
 ) -> Iterator[tuple[WorkTask, Footer | None]]:
     """Yield what the parts say; None of a task that no worker survived, unless it is one piece."""
@@ -139,13 +147,13 @@ def _alone(
     operation: Operation, out: str, lost: Sequence[WorkTask], mark: str
 ) -> dict[str, Footer]:
     """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
-    pieces = [piece for task in lost for piece in divided(task, mark)]
-    ended = _worked(operation, out, pieces, LocalPool(1))
+    pieces = [piece for task in lost for piece in divide(task, mark)]
+    ended = _work(operation, out, pieces, LocalPool(1))
     return {task.key: footer for task, footer in ended if footer is not None}
 
 
 def _parts(task: WorkTask, lost: Sequence[WorkTask], mark: str) -> list[WorkTask]:
-    return divided(task, mark) if task in lost and len(task.pieces) > 1 else [task]
+    return divide(task, mark) if task in lost and len(task.pieces) > 1 else [task]
 
 
 @contextmanager
@@ -158,8 +166,6 @@ def _engine(
     elif scheduler is None and (name == "local" or not tasks):
         yield LocalPool(workers)
     else:
-        from foldline.corpus.dask_pool import DaskPool, cluster, connected
-
         with (
             connected(scheduler)
             if scheduler
@@ -170,8 +176,6 @@ def _engine(
 
 def _own(client: Any) -> Engine:
     if hasattr(client, "ncores"):
-        from foldline.corpus.dask_pool import DaskPool
-
         return DaskPool(client)
     if hasattr(client, "submit"):
         return FutureEngine(client)
@@ -181,11 +185,11 @@ def _own(client: Any) -> Engine:
 
 
 def _fingerprint(operation: Operation) -> str:
-    said = [foldline.__version__, operation.name, settings(operation)]
-    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    settled = [foldline.__version__, operation.name, settings(operation)]
+    return sha256(json.dumps(settled, sort_keys=True).encode()).hexdigest()
 
 
-def _found(footers: Sequence[Footer]) -> dict[str, Any]:
+def _add_up(footers: Sequence[Footer]) -> dict[str, Any]:
     """Add up what the parts say, in their order: a sum of fractions depends on it."""
     totals, failures = dict[str, float](), list[Any]()
     for footer in footers:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from foldline.corpus.filesystem import read_lines, read_whole, write_whole
 from foldline.corpus.operation import PLACE, Operation, Row, Work
@@ -157,10 +155,10 @@ def _rows(operation: Operation, task: WorkTask, footer: Footer) -> Iterator[Row]
             if session.recording is None:
                 yield _failure(session, footer)
             else:
-                yield from _worked(operation, work, session, session.recording, footer)
+                yield from _work_on(operation, work, session, session.recording, footer)
 
 
-def _worked(
+def _work_on(
     operation: Operation, work: Work, session: SessionRead, recording: Recording, footer: Footer
 ) -> Iterable[Row]:
     try:
@@ -179,65 +177,3 @@ def _failure(session: SessionRead, footer: Footer) -> Row:
     if len(footer["reasons"]) < MOST_REASONS:
         footer["reasons"].append([session.path, session.offset, session.error])
     return {"path": session.path, "offset": session.offset, "error": session.error}
-
-
-Function: TypeAlias = Callable[[WorkTask], Footer]
-Graph: TypeAlias = Callable[[dict[str, Any], list[str]], Sequence[Footer]]
-
-WINDOW = 64
-"""Tasks that are handed over at a time: a million would only fill the memory of a scheduler."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
-
-    task: WorkTask
-    footer: Footer | None
-    lost: str = ""
-
-
-class Engine(Protocol):
-    """Runs a function on tasks, in any order and anywhere."""
-
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
-        """Yield tasks as they end; closing the generator ends what still runs."""
-        ...
-
-
-class FutureEngine:
-    """Tasks in an executor of one's own, such as a ``ThreadPoolExecutor``."""
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
-        """Yield tasks as they end; an error of the function is raised."""
-        left, running = iter(tasks), dict[Future[Footer], WorkTask]()
-        try:
-            while True:
-                for task in islice(left, WINDOW - len(running)):
-                    running[self._executor.submit(function, task)] = task
-                if not running:
-                    return
-                ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    yield Done(running.pop(future), future.result())
-        finally:
-            for future in running:
-                future.cancel()
-
-
-class GraphEngine:
-    """Tasks as Dask graphs, batch after batch, for a scheduler such as ``ray_dask_get``."""
-
-    def __init__(self, compute: Graph) -> None:
-        self._compute = compute
-
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
-        """Yield tasks as their batch ends; an error of the function is raised."""
-        left: Iterator[WorkTask] = iter(tasks)
-        while batch := list(islice(left, WINDOW)):
-            graph = {f"foldline-{task.key}": (function, task) for task in batch}
-            for task, footer in zip(batch, self._compute(graph, list(graph)), strict=True):
-                yield Done(task, footer)

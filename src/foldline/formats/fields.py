@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -82,8 +82,11 @@ def read_objects(
     Raises:
         InputError: It is no list, or something else than an object is in it.
     """
-    items = expect(value, (list, type(None)), index, field) or ()
-    return [read(expect(item, dict, index, at), index, at) for item, at in _paths(items, field)]
+    found = []
+    for position, item in enumerate(expect(value, (list, type(None)), index, field) or ()):
+        path = f"{field}[{position}]"
+        found.append(read(expect(item, dict, index, path), index, path))
+    return found
 
 
 def read_content(
@@ -109,19 +112,16 @@ def read_content(
     Raises:
         InputError: It is of another type.
     """
-    content = expect(value, kinds, index, field)
-    if isinstance(content, str):
-        return (Text(content, content),) if content else ()
-    return tuple(
-        Text(item, item)
-        if strings and isinstance(item, str)
-        else read(expect(item, dict, index, at), index, at)
-        for item, at in _paths(content or (), field)
-    )
-
-
-def _paths(items: Iterable[Any], field: str) -> Iterator[tuple[Any, str]]:
-    return ((item, f"{field}[{position}]") for position, item in enumerate(items))
+    if isinstance(value, str):
+        return (Text(value, value),) if value else ()
+    parts: list[PartKind | Text] = []
+    for position, item in enumerate(expect(value, kinds, index, field) or ()):
+        if strings and isinstance(item, str):
+            parts.append(Text(item, item))
+            continue
+        path = f"{field}[{position}]"
+        parts.append(read(expect(item, dict, index, path), index, path))
+    return tuple(parts)
 
 
 def text_or(value: Any, default: str) -> str:
@@ -137,7 +137,7 @@ def token_counts(value: Any, *keys: str) -> list[int]:
 
 def plain_usage(value: Any, *keys: str) -> Usage | None:
     """Return a usage whose four numbers stand under keys; None where all of them are 0."""
-    counts = token_counts(value, *keys)
+    counts = token_counts(value, *keys) if value else ()
     return Usage(*counts) if any(counts) else None
 
 

@@ -191,8 +191,8 @@ def _kind(value: object) -> str:
 
 
 def _names(value: Mapping[str, object]) -> str:
-    shown = ", ".join(str(key)[:40] for key in list(value)[:8])
-    return shown + (", …" if len(value) > 8 else "") if value else "(none)"
+    names = ", ".join(str(key)[:40] for key in list(value)[:8])
+    return names + (", …" if len(value) > 8 else "") if value else "(none)"
 
 
 UNREADABLE: Final[Mapping[str, str]] = {

@@ -72,8 +72,8 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
     parts: dict[int, dict[int, Part]] = {}
     for call, answer in pair(messages).answers.items():
         if call.message in calling and not is_own(messages[answer.message], dialect):
-            said = _as_text(messages[answer.message].parts[answer.part])
-            parts.setdefault(answer.message, {})[answer.part] = said
+            speech = _as_text(messages[answer.message].parts[answer.part])
+            parts.setdefault(answer.message, {})[answer.part] = speech
     for index in calling:
         said_parts = enumerate(messages[index].parts)
         parts.setdefault(index, {}).update({at: _as_text(part) for at, part in said_parts})

@@ -40,7 +40,7 @@ class Lines:
         value = parse_line(self.data[number], self.encoding)
         return value if isinstance(value, dict) else {}
 
-    def written(self, value: Any, like: int) -> bytes:
+    def write(self, value: Any, like: int) -> bytes:
         """
         Write a value in the layout of another line, with its line ending.
 
@@ -52,7 +52,7 @@ class Lines:
         line = style_of(text.strip()).dumps(value) + ending
         return line.encode(self.encoding, "surrogatepass")
 
-    def joined(self, lines: Iterable[bytes]) -> bytes:
+    def assemble(self, lines: Iterable[bytes]) -> bytes:
         """Put lines together: each on its own line, behind the byte order mark of the file."""
         feed, mark = "\n".encode(self.encoding), "\ufeff".encode(self.encoding)
         pieces = list(lines)
@@ -76,7 +76,7 @@ class MessageLines:
     wires: tuple[Any, ...] = field(repr=False)
     messages: tuple[Message, ...] = field(repr=False)
 
-    def rewritten(self, wires: Iterable[Any], entry: Callable[[Any, int], Any]) -> bytes:
+    def rewrite(self, wires: Iterable[Any], entry: Callable[[Any, int], Any]) -> bytes:
         """
         Return the file with other messages, in lines like the first one where they are new.
 
@@ -90,9 +90,9 @@ class MessageLines:
         for number, wire in enumerate(wires):
             row = where.get(id(wire))
             place = place if row is None else row
-            new = self.lines.written(entry(wire, number), like) if row is None else data[row]
+            new = self.lines.write(entry(wire, number), like) if row is None else data[row]
             after.append((place, [new]))
-        return self.lines.joined(weave(data, set(range(len(data))).difference(self.rows), after))
+        return self.lines.assemble(weave(data, set(range(len(data))).difference(self.rows), after))
 
 
 def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, ...]]:
@@ -162,7 +162,7 @@ class SessionDraft(ABC):
             messages = there.transcript.messages
             if messages != segment.messages or not all(message.intact for message in messages):
                 self.apply(segment, messages)
-        return self.old.joined(self.lines())
+        return self.old.assemble(self.lines())
 
     def arrange(self, places: Places, messages: Sequence[Message], start: int = 0) -> Arrangement:
         """Put the messages of a segment in their places; see `arrange`."""

@@ -32,7 +32,7 @@ LOOKED_AT = 30
 """Lines at the end, and a third of that at the beginning, among which a summary is looked for."""
 
 
-def framed(made: Condensed) -> dict[int, float]:
+def weigh_frame(made: Condensed) -> dict[int, float]:
     """
     Judge the lines that an output is framed by.
 
@@ -101,7 +101,7 @@ def condense(text: str) -> Condensed:
     made = _recognised(text) if SHORT < len(text) <= LONGEST else None
     made = made or Condensed("plain", plain(text))
     # What a program says when something fails is no failure.
-    return made if made.kind == CODE else replace(made, worth=framed(made))
+    return made if made.kind == CODE else replace(made, worth=weigh_frame(made))
 
 
 def plain(text: str) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from foldline.outputs.json_text import (
     one_line,
     scan,
     skip,
-    written,
+    write_value,
 )
-from foldline.outputs.shapes import shaped, value_of
+from foldline.outputs.shapes import read_shape, value_of
 from foldline.outputs.tables import MISSING, Path, cells, columns, count_values, header, row
 from foldline.values.part_text import MAX_LINE
 
@@ -146,13 +146,13 @@ def _whole(rows: JsonRows) -> str:
     if rows.heads != [0] or not rows.lines[0].startswith("[…] ") or len(rows.lines[0]) >= MAX_LINE:
         return ""
     body = [rows.lines[place].partition("] ")[2] for place in sorted(rows.spans)]
-    said, _, names = rows.lines[0].partition(": ")
-    return "\n".join((names, *body)) if said == f"[…] {len(body):,} rows" else ""
+    counted_rows, _, names = rows.lines[0].partition(": ")
+    return "\n".join((names, *body)) if counted_rows == f"[…] {len(body):,} rows" else ""
 
 
 def _read_shaped(rows: JsonRows, start: int, path: str) -> int:
     """Add the rows of an array of objects of one shape; return where it ends, 0 for another."""
-    found = shaped(rows.text, start)
+    found = read_shape(rows.text, start)
     if not found or len(found.lines) < FEWEST or not _are_short(found.spans):
         return 0
     by_column = list(zip(*found.cells, strict=True))
@@ -187,7 +187,7 @@ def _array(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> N
     spans = [(member.start, member.end) for member in members]
     if named and _are_short(spans):
         by_column = [
-            ["" if value is MISSING else written(value) for value in column]
+            ["" if value is MISSING else write_value(value) for value in column]
             for column in zip(*(cells(value, named) for value in values), strict=True)
         ]
         _table(
@@ -218,12 +218,12 @@ def _table(rows: JsonRows, path: str, table: JsonTable) -> None:
         rows.spans.update(enumerate(table.spans[:MOST_ROWS], first))
     rows.worth.setdefault(first, EDGE)
     rows.worth[len(rows.lines) - 1] = EDGE
-    counted = _counted(table)
+    counted = _count_values(table)
     if counted:
         rows.add(f"{path}[…] {counted}", COUNTS)
 
 
-def _counted(table: JsonTable) -> str:
+def _count_values(table: JsonTable) -> str:
     names = (".".join(path) for path in table.paths)
     return "; ".join(count_values(names, table.by_column, lambda v: value_of(v)[:40]))[:ROW]
 
@@ -248,7 +248,7 @@ def _scalars(rows: JsonRows, members: Sequence[Child], path: str) -> None:
 
 def _run(rows: JsonRows, run: Sequence[Child], path: str) -> None:
     place = f"{run[0].key}" if len(run) == 1 else f"{run[0].key}-{run[-1].key}"
-    rows.add(f"{path}[{place}] " + ", ".join(written(member.value) for member in run))
+    rows.add(f"{path}[{place}] " + ", ".join(write_value(member.value) for member in run))
 
 
 def _object(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> None:
@@ -256,7 +256,7 @@ def _object(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> 
     short = [m for m in members if m.end - m.start <= LONG // 2]
     taken = {id(member) for member in short}
     if short:
-        inner = ", ".join(f"{written(m.key)}: {_slice(rows, m)}" for m in short)
+        inner = ", ".join(f"{write_value(m.key)}: {_slice(rows, m)}" for m in short)
         rows.head(f"{path} {{{inner}}}".lstrip(), 0.0 if path else HEADER)
     for member in members:
         if id(member) not in taken:

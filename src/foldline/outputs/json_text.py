@@ -99,17 +99,17 @@ def is_object(value: Any) -> bool:
     return isinstance(value, tuple)
 
 
-def written(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Write a value that was read; characters are not escaped, numbers are spelled as before."""
     if isinstance(value, JsonNumber):
         return str(value)
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, tuple):
-        inner = ", ".join(f"{encode_basestring(key)}: {written(item)}" for key, item in value)
+        inner = ", ".join(f"{encode_basestring(key)}: {write_value(item)}" for key, item in value)
         return "{" + inner + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
+        return "[" + ", ".join(map(write_value, value)) + "]"
     return _CONSTANTS[value]
 
 
@@ -117,8 +117,8 @@ def one_line(text: str) -> str:
     """Write JSON that goes over several lines on one; what stands in strings is not touched."""
     if "\n" not in text:
         return text
-    return _LAYOUT.sub(_parted, text)
+    return _LAYOUT.sub(_with_space, text)
 
 
-def _parted(match: re.Match[str]) -> str:
+def _with_space(match: re.Match[str]) -> str:
     return match.group(1) or _PARTED.get(match.group(2), "")

@@ -11,8 +11,8 @@ from foldline.lazy_patterns import lazy_pattern
 _SAMPLE = lazy_pattern(
     r"<(?:!doctype|html|head|body|div|table|tr|td|p|ul|li|span|a|h[1-6]|section|main)\b", re.I
 )
-_TELLING = lazy_pattern(r"<[a-zA-Z][^<>]*>")
-_TOLD = lazy_pattern(
+_OPENING = lazy_pattern(r"<[a-zA-Z][^<>]*>")
+_ATTRIBUTES = lazy_pattern(
     r"""\s(?:href|alt|title|value|content|datetime|id|data-[\w-]{1,30})=(["'])([^"'<>]{1,300})\1"""
 )
 _CELL = lazy_pattern(r"</t[dh]\s*>", re.I)
@@ -49,16 +49,16 @@ def markup_lines(text: str) -> list[str]:
         text = "".join(_outside(text, f"<{name}", f"</{name}"))
     text = "".join(_outside(text, "<!--", "-->"))
     text = "".join(_on_one_line(text))
-    text = _TELLING.sub(_telling, text)
+    text = _OPENING.sub(_show_attributes, text)
     text = _INLINE.sub("", _CELL.sub(" | ", text))
     blocks = unescape(_TAG.sub("\n", text)).split("\n")
     lines = (" ".join(block.split()).strip("| ") for block in blocks)
     return [line for line in lines if line]
 
 
-def _telling(tag: re.Match[str]) -> str:
-    told = " ".join(f"[{value}]" for _, value in _TOLD.findall(tag.group()))
-    return f"{tag.group()} {told} " if told else tag.group()
+def _show_attributes(tag: re.Match[str]) -> str:
+    attributes = " ".join(f"[{value}]" for _, value in _ATTRIBUTES.findall(tag.group()))
+    return f"{tag.group()} {attributes} " if attributes else tag.group()
 
 
 def _outside(text: str, opening: str, closing: str) -> Iterator[str]:

@@ -59,7 +59,7 @@ def repetition(lines: Sequence[str]) -> Condensed | None:
     """
     if len(lines) < LEAST_LINES:
         return None
-    levelled = _levelled(lines)
+    levelled = _level_digits(lines)
     words = [line.split() for line in levelled.split("\n")]
     seen = Counter(levelled.split())
     least = max(FEWEST, FREQUENT * len(lines))
@@ -72,13 +72,13 @@ def repetition(lines: Sequence[str]) -> Condensed | None:
     worth = {}
     for rank, place in enumerate(_rarest(words, keys, seen, templates)):
         worth[place] = FIRST_RARE if rank < RARE_TEMPLATES // 3 else RARE
-    counted = _counted(lines, keys, templates, worth)
+    counted = _count_templates(lines, keys, templates, worth)
     for place in range(len(lines), len(lines) + len(counted)):
         worth[place] = COUNT
     return Condensed("log", (*lines, *counted), worth, notes=len(counted))
 
 
-def _levelled(lines: Sequence[str]) -> str:
+def _level_digits(lines: Sequence[str]) -> str:
     """Write every number as a single nought."""
     text = "\n".join([line[: 2 * EXAMPLE] for line in lines]).translate(_LEVELLED)
     for _ in range(NOUGHTS):
@@ -107,7 +107,7 @@ def _rarest(
     return [place for score, place in judged[:RARE_TEMPLATES] if score > 0]
 
 
-def _counted(
+def _count_templates(
     lines: Sequence[str],
     keys: Sequence[tuple[str, ...]],
     templates: Counter[tuple[str, ...]],

@@ -43,7 +43,7 @@ _ASSERTION = lazy_pattern(
 ABOUT = 60
 """Lines that belong to a failure at most."""
 
-VERDICT, FAILED, ASSERTED, TOLD, COUNT = 0.95, 0.5, 0.45, 0.12, 0.5
+VERDICT, FAILED, ASSERTION, DETAIL, COUNT = 0.95, 0.5, 0.45, 0.12, 0.5
 """Worth of a summary, of a failure's name, of what was asserted, of what else is told of it."""
 
 
@@ -79,14 +79,14 @@ def report(lines: Sequence[str]) -> Condensed:
         if SUMMARY.match(line, 0, 300):
             worth[place] = VERDICT
         elif _ASSERTION.match(line):
-            worth[place] = ASSERTED
+            worth[place] = ASSERTION
         elif failing:
             worth[place] = FAILED
         elif left > 0:
-            worth[place] = TOLD
+            worth[place] = DETAIL
         left -= 1
     if passes < 3:
         return Condensed("report", tuple(lines), worth, tuple(heads))
     worth[len(lines)] = COUNT
-    told = f"[{passes:,} lines report a pass]"
-    return Condensed("report", (*lines, told), worth, tuple(heads), notes=1)
+    note = f"[{passes:,} lines report a pass]"
+    return Condensed("report", (*lines, note), worth, tuple(heads), notes=1)

@@ -30,7 +30,7 @@ _QUOTED = lazy_pattern(
 
 
 @dataclass(frozen=True, slots=True)
-class Shaped:
+class ShapedRows:
     """The rows of an array: names of columns, lines, values as spelled, where each row stands."""
 
     paths: tuple[Path, ...]
@@ -40,7 +40,7 @@ class Shaped:
     end: int
 
 
-def shaped(text: str, start: int) -> Shaped | None:
+def read_shape(text: str, start: int) -> ShapedRows | None:
     """
     Read an array of objects of one shape.
 
@@ -73,7 +73,7 @@ def shaped(text: str, start: int) -> Shaped | None:
         cells.append(match.groups()[1:-1])
         spans.append(match.span(1))
         closing, place = match.group(match.re.groups), match.end()
-    return Shaped(tuple(paths), _lines(cells), cells, spans, place)
+    return ShapedRows(tuple(paths), _lines(cells), cells, spans, place)
 
 
 def _pattern(item: Any, above: Path, paths: list[Path], depth: int) -> str | None:

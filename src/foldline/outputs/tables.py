@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
-from foldline.outputs.json_text import JsonNumber, is_object, written
+from foldline.outputs.json_text import JsonNumber, is_object, write_value
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -52,7 +52,7 @@ def columns(rows: Sequence[Any]) -> tuple[Path, ...] | None:
 
 
 def _columns(rows: Sequence[Any], depth: int) -> tuple[Path, ...] | None:
-    keys = _merged(rows)
+    keys = _merge_keys(rows)
     if not keys:
         return None
     found: list[Path] = []
@@ -66,7 +66,7 @@ def _columns(rows: Sequence[Any], depth: int) -> tuple[Path, ...] | None:
     return tuple(found)
 
 
-def _merged(rows: Sequence[Any]) -> tuple[str, ...] | None:
+def _merge_keys(rows: Sequence[Any]) -> tuple[str, ...] | None:
     """Return all keys in an order that every row follows, None where there is no such order."""
     shapes = list(dict.fromkeys(tuple(key for key, _ in row) for row in rows))
     order: list[str] = []
@@ -122,7 +122,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, str) and not isinstance(value, JsonNumber):
         bare = _BARE.fullmatch(value) and value not in _CONSTANTS and not _NUMBER.fullmatch(value)
         return value if bare else encode_basestring(value)
-    return written(value)
+    return write_value(value)
 
 
 def count_values(
@@ -186,7 +186,7 @@ def delimited(lines: Sequence[str], mark: str) -> Condensed:
     Returns:
         The lines, and one that counts the values of the columns that have few.
     """
-    counted = _counted(lines, mark)
+    counted = _count_rows(lines, mark)
     worth = {0: HEADER}
     if counted:
         worth[len(lines)] = COUNTS
@@ -194,7 +194,7 @@ def delimited(lines: Sequence[str], mark: str) -> Condensed:
     return Condensed("table", tuple(lines), worth, (0,))
 
 
-def _counted(lines: Sequence[str], mark: str) -> str:
+def _count_rows(lines: Sequence[str], mark: str) -> str:
     names = [name.strip().strip('"') for name in lines[0].split(mark)]
     split = [line.split(mark) for line in lines[1 : 1 + ROWS] if '"' not in line]
     rows = [row for row in split if len(row) == len(names)]

@@ -112,10 +112,10 @@ def part_section(found: FoundFile, standing: Standing, tokens: int, counter: Tok
             low = middle
         else:
             high = middle - 1
-    kept, told = _ends(lines, low)
+    kept, note = _ends(lines, low)
     if not low:
         return ""
-    extent = f"lines {told} of {len(lines):,}"
+    extent = f"lines {note} of {len(lines):,}"
     return _fenced(found, extent, "\n".join(kept), standing, "; read the others in the file")
 
 
@@ -123,8 +123,8 @@ def _ends(lines: Sequence[str], count: int) -> tuple[list[str], str]:
     head = round(count * HEAD_SHARE)
     tail = len(lines) - (count - head)
     gap = f"[… lines {head + 1}-{tail} …]"
-    told = f"1-{head} and {tail + 1}-{len(lines)}" if head else f"{tail + 1}-{len(lines)}"
-    return [*lines[:head], gap, *lines[tail:]], told
+    note = f"1-{head} and {tail + 1}-{len(lines)}" if head else f"{tail + 1}-{len(lines)}"
+    return [*lines[:head], gap, *lines[tail:]], note
 
 
 def name_section(found: FoundFile, standing: Standing) -> str:
@@ -133,8 +133,8 @@ def name_section(found: FoundFile, standing: Standing) -> str:
     if found.state == "deleted":
         return f"File {path}: it is no longer on disk."
     what = "not text" if found.state == "binary" else "too large to show here; read what you need"
-    told = "" if found.state == "binary" else f", {STANDINGS[standing]}"
-    return f"File {path}: {found.size:,} bytes{told}, {what}."
+    note = "" if found.state == "binary" else f", {STANDINGS[standing]}"
+    return f"File {path}: {found.size:,} bytes{note}, {what}."
 
 
 def _fenced(
@@ -143,8 +143,8 @@ def _fenced(
     longest = max(map(len, re.findall(r"`+", shown)), default=0)
     fence = "`" * max(4, longest + 1)
     path = json.dumps(found.touch.path, ensure_ascii=False)
-    told = f"{extent}, {found.size:,} bytes, blake2b {digest(found.text)}, {STANDINGS[standing]}"
-    return f"File {path} ({told}{advice}):\n{fence}\n{shown}\n{fence}"
+    note = f"{extent}, {found.size:,} bytes, blake2b {digest(found.text)}, {STANDINGS[standing]}"
+    return f"File {path} ({note}{advice}):\n{fence}\n{shown}\n{fence}"
 
 
 def digest(text: str) -> str:
@@ -178,11 +178,11 @@ def standing(found: FoundFile, earlier: Mapping[str, Attached]) -> Standing:
         earlier: What earlier attachments showed.
     """
     shown = earlier.get(found.touch.path)
-    told = _against(found.touch, found.text)
-    if shown is not None and told != "unchanged":
+    note = _against(found.touch, found.text)
+    if shown is not None and note != "unchanged":
         same = shown.digest == digest(found.text)
         return "unchanged" if same else "changed"
-    return told
+    return note
 
 
 def _against(touch: FileAccess, text: str) -> Standing:
@@ -192,14 +192,14 @@ def _against(touch: FileAccess, text: str) -> Standing:
     if touch.operation == "edited":
         return "unknown" if "\n".join(seen) in "\n".join(disk) else "changed"
     if touch.operation == "written":
-        return "unchanged" if _trimmed(seen) == _trimmed(disk) else "changed"
+        return "unchanged" if _trim(seen) == _trim(disk) else "changed"
     numbered = [match for line in seen if (match := _NUMBERED.fullmatch(line))]
     if 2 * len(numbered) >= sum(map(bool, seen)):
         return "unchanged" if all(_is_line(match, disk) for match in numbered) else "changed"
     return "unchanged" if _holds(disk, seen) else "changed"
 
 
-def _trimmed(lines: Sequence[str]) -> str:
+def _trim(lines: Sequence[str]) -> str:
     return "\n".join(lines).strip()
 
 
@@ -217,7 +217,7 @@ def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
         start += 1
     while end > max(start, len(seen) - WRAPPING) and seen[end - 1] not in known:
         end -= 1
-    inner = _trimmed(seen[start:end])
+    inner = _trim(seen[start:end])
     return bool(inner) and inner in "\n".join(disk)
 
 

@@ -122,8 +122,8 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         text = without_courtesies(text)
     account = neutralize(text, terms.is_known)
     account = within(account, terms.tokens, terms.count)
-    said = any(sign.isalnum() for sign in account) and not is_bare(text)
-    problem = _unfit(account, prompt, terms) if said else "is empty"
+    has_words = any(sign.isalnum() for sign in account) and not is_bare(text)
+    problem = _unfit(account, prompt, terms) if has_words else "is empty"
     return ("", problem) if problem else (without_repeats(account), "")
 
 

@@ -64,8 +64,8 @@ def write_account(
     summary = yield from summarize_with_model(request)
     if not summary.text:
         return summary
-    said = [view.original(index) for index in range(len(view.messages))]
-    text, marked = mark_unproven_claims(summary.text, said, phrases_for(language))
+    originals = [view.original(index) for index in range(len(view.messages))]
+    text, marked = mark_unproven_claims(summary.text, originals, phrases_for(language))
     return replace(summary, text=text, marked=marked)
 
 

@@ -54,7 +54,7 @@ class HistoryPiece:
 def pieces(view: View, need: CompactionContext, positions: Sequence[int]) -> list[HistoryPiece]:
     """Return the folded messages, oldest first; earlier snapshots are not among them."""
     return [
-        _measured(
+        _measure(
             HistoryPiece(handle_at(view, need, position), message.role, text, 0), view.counter
         )
         for position in positions
@@ -64,7 +64,7 @@ def pieces(view: View, need: CompactionContext, positions: Sequence[int]) -> lis
     ]
 
 
-def _measured(piece: HistoryPiece, counter: TokenCounter) -> HistoryPiece:
+def _measure(piece: HistoryPiece, counter: TokenCounter) -> HistoryPiece:
     return replace(piece, tokens=counter.text(piece.read()) + 1)
 
 
@@ -97,7 +97,7 @@ def _render_result(text: str, handle: str) -> str:
     return f"[content cleared, handle {handle}: it had {was}]"
 
 
-def fitted(
+def fit_pieces(
     found: Sequence[HistoryPiece],
     counter: TokenCounter,
     values: Mapping[str, float],
@@ -120,24 +120,24 @@ def fitted(
     total = sum(piece.tokens for piece in found)
     if total > room:
         cap = level([piece.tokens for piece in found], total - room)
-        found = [_shortened(p, cap, counter, values) if p.tokens > cap else p for p in found]
+        found = [_shorten(p, cap, counter, values) if p.tokens > cap else p for p in found]
         total = sum(piece.tokens for piece in found)
     if total > room:
         each = max(BRIEF, room // max(1, len(found)))
-        found = [_brief(piece, each, counter) for piece in found]
+        found = [_shorten_to_words(piece, each, counter) for piece in found]
         total = sum(piece.tokens for piece in found)
     if total > room:
-        found = list(_gathered(found, counter, room))
-    return [part for piece in found for part in _divided(piece, counter, largest)]
+        found = list(_share_notes(found, counter, room))
+    return [part for piece in found for part in _divide(piece, counter, largest)]
 
 
-def _shortened(
+def _shorten(
     piece: HistoryPiece, tokens: int, counter: TokenCounter, values: Mapping[str, float]
 ) -> HistoryPiece:
     """Keep the beginning, the end, and between them the lines that tell most."""
     text, per_token = piece.text, len(piece.text) / max(1, piece.tokens)
     note = f"[… shortened from {piece.tokens:,} tokens; recall {piece.handle} …]"
-    best = _brief(piece, tokens, counter)
+    best = _shorten_to_words(piece, tokens, counter)
     for share in (1.0, 0.85, 0.7):
         room = (tokens - NOTE_TOKENS) * share
         first, last = int(room * HEAD_SHARE * per_token), int(room * TAIL_SHARE * per_token)
@@ -147,13 +147,13 @@ def _shortened(
         rest = room * (1 - HEAD_SHARE - TAIL_SHARE)
         lines = salient_lines(middle, rest, per_token, values)
         short = "\n".join((text[:first].rstrip(), note, *lines, "[…]", text[-last:].lstrip()))
-        made = _measured(replace(piece, text=short), counter)
+        made = _measure(replace(piece, text=short), counter)
         if made.tokens <= tokens:
             return made
     return best
 
 
-def _brief(piece: HistoryPiece, tokens: int, counter: TokenCounter) -> HistoryPiece:
+def _shorten_to_words(piece: HistoryPiece, tokens: int, counter: TokenCounter) -> HistoryPiece:
     """Keep the first words."""
     if piece.tokens <= tokens:
         return piece
@@ -163,13 +163,13 @@ def _brief(piece: HistoryPiece, tokens: int, counter: TokenCounter) -> HistoryPi
     for share in (1.0, 0.7, 0.4, 0.0):
         characters = max(0, int(tokens * share * per_token) - head - 1)
         text = " ".join(piece.text[:characters].split()) + "…"
-        made = _measured(replace(piece, text=text), counter)
+        made = _measure(replace(piece, text=text), counter)
         if made.tokens <= tokens:
             break
     return made
 
 
-def _gathered(
+def _share_notes(
     found: Sequence[HistoryPiece], counter: TokenCounter, room: int
 ) -> Iterator[HistoryPiece]:
     """Let steps share a note where there is no room for each: the user's and the newest stay."""
@@ -196,10 +196,10 @@ def _gathered(
 
 def _note(run: Sequence[HistoryPiece], counter: TokenCounter) -> HistoryPiece:
     text = f"to {run[-1].handle}: {len(run):,} steps that are not shown here"
-    return _measured(HistoryPiece(run[0].handle, "…", text, 0), counter)
+    return _measure(HistoryPiece(run[0].handle, "…", text, 0), counter)
 
 
-def _divided(piece: HistoryPiece, counter: TokenCounter, largest: int) -> Iterator[HistoryPiece]:
+def _divide(piece: HistoryPiece, counter: TokenCounter, largest: int) -> Iterator[HistoryPiece]:
     if piece.tokens <= largest:
         yield piece
         return
@@ -208,7 +208,7 @@ def _divided(piece: HistoryPiece, counter: TokenCounter, largest: int) -> Iterat
     for start in range(0, len(piece.text), size):
         role = piece.role if start == 0 else f"{piece.role}, continued"
         text = piece.text[start : start + size]
-        yield _measured(HistoryPiece(piece.handle, role, text, 0), counter)
+        yield _measure(HistoryPiece(piece.handle, role, text, 0), counter)
 
 
 def chunk(

@@ -17,7 +17,7 @@ from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.phrasing import phrases_for
 from foldline.summary.acceptance import Terms, accept
-from foldline.summary.history_rendering import HistoryPiece, chunk, fitted, pieces
+from foldline.summary.history_rendering import HistoryPiece, chunk, fit_pieces, pieces
 from foldline.summary.prompt import SummaryPrompt, SummaryTask, compose
 from foldline.summary.summary_request import LEAST, SummaryRequest, known_handles
 from foldline.values.protect import is_snapshot
@@ -95,19 +95,19 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         chunk_ask = _chunk_ask(request, request.within(task, progress.window), progress)
         if chunk_ask is None:
             words = f"the window of the summarizer, {progress.window:,} tokens, is too small"
-            return _as_far(progress, words, request.language)
+            return _partial(progress, words, request.language)
         reply = yield chunk_ask.ask
         terms = Terms(
             chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text, is_known
         )
         account, problem = accept(reply, chunk_ask.ask, chunk_ask.prompt, terms)
-        progress = _spent(progress, reply)
+        progress = _spend(progress, reply)
         if account:
-            progress = _advanced(progress, account, chunk_ask, 1 + settings.retries)
+            progress = _advance(progress, account, chunk_ask, 1 + settings.retries)
         elif progress.tries < 1 or progress.requests < 1 or not _may_help(reply):
-            return _as_far(progress, f"the summarizer's answer {problem}", request.language)
+            return _partial(progress, f"the summarizer's answer {problem}", request.language)
         else:
-            progress = _repeated(progress, chunk_ask, reply, problem, view.counter)
+            progress = _repeat(progress, chunk_ask, reply, problem, view.counter)
     return ModelSummary(progress.account)
 
 
@@ -127,7 +127,7 @@ def _chunk_ask(
     rounds = max(1, min(request.settings.chunks, progress.requests - progress.tries + 1))
     room = max(capacity, capacity * rounds * (EIGHTH - 1) // EIGHTH)
     largest = capacity if whole else max(LEAST, capacity // EIGHTH)
-    ready = fitted(progress.left, view.counter, view.names, room, largest)
+    ready = fit_pieces(progress.left, view.counter, view.names, room, largest)
     now, later = chunk(ready, capacity)
     text = "\n".join(piece.read() for piece in now)
     prompt = compose(task, text, progress.account, more=bool(later), problem=progress.problem)
@@ -136,12 +136,12 @@ def _chunk_ask(
     return ChunkAsk(ask, prompt, task, tuple(now), tuple(later))
 
 
-def _spent(progress: SummaryProgress, reply: Reply) -> SummaryProgress:
+def _spend(progress: SummaryProgress, reply: Reply) -> SummaryProgress:
     made = max(1, reply.attempts)
     return replace(progress, requests=progress.requests - made, tries=progress.tries - made)
 
 
-def _advanced(
+def _advance(
     progress: SummaryProgress, account: str, chunk_ask: ChunkAsk, tries: int
 ) -> SummaryProgress:
     """Take an account as the one so far, and go on with the next steps."""
@@ -150,7 +150,7 @@ def _advanced(
     return replace(progress, tries=tries, problem="")
 
 
-def _repeated(
+def _repeat(
     progress: SummaryProgress,
     chunk_ask: ChunkAsk,
     reply: Reply,
@@ -172,7 +172,7 @@ def _may_help(reply: Reply) -> bool:
     return reply.retry or not reply.error or reply.stop == "overflow"
 
 
-def _as_far(progress: SummaryProgress, problem: str, language: Language | None) -> ModelSummary:
+def _partial(progress: SummaryProgress, problem: str, language: Language | None) -> ModelSummary:
     """Keep the account of the older steps: it is paid for, and says how far it reaches."""
     if not progress.reach:
         return ModelSummary(problem=problem)

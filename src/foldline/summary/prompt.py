@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foldline.relevance.language import CHINESE, Language
-from foldline.summary import wording
-from foldline.summary.templates import Template
-from foldline.summary.wording import Wording
+from foldline.summary.templates import Template, read_texts
 from foldline.values.identity import derived_id
 
 MARK = 8
@@ -23,6 +21,35 @@ LEAST_USED = 0.8
 
 SLACK = 1.1
 """How much longer an account may come than it was asked to be: models do not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """
+    What a request says around the conversation.
+
+    Names in braces are replaced one by one. ``unit`` is how many of what ``length`` counts besides
+    tokens, words or characters, make a token.
+    """
+
+    rules: str
+    language: str
+    length: str
+    unit: float
+    tools: str
+    focus: str
+    plan: str
+    shortened: str
+    beside: str
+    others: str
+    previous: str
+    transcript: str
+    later: str
+    retry: str
+    end: str
+
+
+_WORDINGS = {language: Wording(**texts) for language, texts in read_texts("wording.toml").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +107,7 @@ def compose(
         more: Whether further steps will follow in another request.
         problem: Why the last answer could not be used.
     """
-    words = wording.CHINESE if task.language == CHINESE else wording.ENGLISH
+    words = _WORDINGS["chinese" if task.language == CHINESE else "english"]
     mark = _mark(task.shortened, task.beside, previous, transcript)
     spoken = "the language of the user" if task.language is None else task.language.name
     lines = [

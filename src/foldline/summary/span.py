@@ -86,7 +86,7 @@ def is_partial(policy: Policy) -> bool:
     )
 
 
-def _mended(view: View, span: Span) -> tuple[View, Span]:
+def _repair(view: View, span: Span) -> tuple[View, Span]:
     """Return the view as a compaction mends it first, and the span in the messages of that."""
     first, last = span.bounds(view)
     edits = repair(view.messages, view.dialect)
@@ -94,17 +94,17 @@ def _mended(view: View, span: Span) -> tuple[View, Span]:
         return view, span
     mended = view.after(edits)
     ids = [message.id for message in view.messages]
-    start = _followed(ids[first:], edits, mended) if span.start else ""
-    up_to = _followed(ids[last::-1], edits, mended) if span.up_to else ""
+    start = _follow(ids[first:], edits, mended) if span.start else ""
+    up_to = _follow(ids[last::-1], edits, mended) if span.up_to else ""
     return mended, Span(start, up_to)
 
 
-def _followed(ids: Sequence[str], edits: Sequence[Edit], mended: View) -> str:
+def _follow(ids: Sequence[str], edits: Sequence[Edit], mended: View) -> str:
     """Return what stands for the first of some messages that is still there in some form."""
     for number in ids:
-        shown = [one for one in following(frozenset({number}), edits) if one in mended.positions]
-        if shown:
-            return shown[0]
+        visible = [one for one in following(frozenset({number}), edits) if one in mended.positions]
+        if visible:
+            return visible[0]
     return ids[0]
 
 
@@ -121,7 +121,7 @@ def partial(view: View, span: Span, budget: Budget | None = None) -> tuple[Polic
         RecallError: A message of the span is not shown.
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
-    view, span = _mended(view, span)
+    view, span = _repair(view, span)
     folded = sum(view.counts[i] for group in span.groups(view) for i in group.members)
     if not folded:
         raise InputError(

@@ -13,7 +13,7 @@ from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.facts import plan
 from foldline.snapshot.format import handle_at
-from foldline.summary.history_rendering import fitted, pieces
+from foldline.summary.history_rendering import fit_pieces, pieces
 from foldline.summary.prompt import SLACK, SummaryTask, compose
 from foldline.summary.templates import Template, template
 from foldline.values.edits import Rewrite
@@ -166,7 +166,7 @@ class SummaryRequest:
         for positions in by_user.values():
             texts = pieces(view, self.need, positions)
             if texts and left > LEAST:
-                texts = fitted(texts, view.counter, view.names, left, left)
+                texts = fit_pieces(texts, view.counter, view.names, left, left)
                 left -= sum(piece.tokens for piece in texts)
                 found += [piece.read() for piece in texts]
         return found
@@ -180,12 +180,12 @@ class SummaryRequest:
         ]
         quoted, left = dict[int, str](), round(BESIDE_SHARE * self.reader.window)
         for index in sorted(spoken, key=lambda i: (i not in view.protected, -i)):
-            handle, shown = handle_at(view, self.need, index), view.messages[index]
-            text = excerpt(shown.text, min(BESIDE, left), view.counter, handle=handle)
+            handle, visible = handle_at(view, self.need, index), view.messages[index]
+            text = excerpt(visible.text, min(BESIDE, left), view.counter, handle=handle)
             left -= view.counter.text(text)
             if left < 0:
                 break
-            quoted[index] = f"[{handle} {shown.role}] {text}"
+            quoted[index] = f"[{handle} {visible.role}] {text}"
         names = [handle_at(view, self.need, index) for index in whole if index not in quoted]
         others = (names[0], names[-1], len(names)) if names else None
         return "\n".join(quoted[index] for index in sorted(quoted)), others

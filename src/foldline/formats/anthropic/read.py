@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from foldline.formats.blocks import media_part, opaque, unknown_role
 from foldline.formats.fields import expect, read_content
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque, unknown_role
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,

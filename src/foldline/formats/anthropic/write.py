@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import note
-from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Content,

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from foldline.formats.blocks import media_part, unknown_role
 from foldline.formats.fields import expect, read_objects
-from foldline.formats.media import media_part
-from foldline.formats.opaque import unknown_role
 from foldline.formats.tool_json import arguments_text, json_text
 from foldline.values.messages import (
     Content,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.formats.dialect import Violation, check_fields, is_a, is_filled
@@ -57,21 +57,19 @@ def _inner(parts: list[Any], field: str) -> list[Any]:
     return [inner for inner in found if inner is not None]
 
 
-def _shape(parts: list[Any], index: int) -> list[Violation]:
+def _shape(parts: list[Any], index: int) -> Iterator[Violation]:
     if not parts:
-        return [Violation(index, "parts", "empty", "the content has no parts")]
-    found = []
+        yield Violation(index, "parts", "empty", "the content has no parts")
     for position, part in enumerate(parts):
         field = f"parts[{position}]"
         if not isinstance(part, dict):
-            found.append(Violation(index, field, "type", "the part is not an object"))
+            yield Violation(index, field, "type", "the part is not an object")
             continue
         if _is_empty(part):
-            found.append(Violation(index, field, "empty", "the part says nothing"))
-        found += _function(get(part, "functionCall"), "args", index, f"{field}.functionCall")
-        answer = get(part, "functionResponse")
-        found += _function(answer, "response", index, f"{field}.functionResponse")
-    return found
+            yield Violation(index, field, "empty", "the part says nothing")
+        call, answer = get(part, "functionCall"), get(part, "functionResponse")
+        yield from _function(call, "args", index, f"{field}.functionCall")
+        yield from _function(answer, "response", index, f"{field}.functionResponse")
 
 
 def _is_empty(part: dict[str, Any]) -> bool:
@@ -83,29 +81,26 @@ def _is_empty(part: dict[str, Any]) -> bool:
     )
 
 
-def _function(value: Any, data: str, index: int, field: str) -> list[Violation]:
-    if value is None:
-        return []
-    if not isinstance(value, dict):
-        return [Violation(index, field, "type", "the function is not an object")]
-    checks = (
-        ("name", is_filled, "type", "the function has no name"),
-        (data, is_a(dict, type(None)), "arguments", f"{data} is not an object"),
-        ("id", is_a(str, type(None)), "type", "the id is not a string"),
-    )
-    return list(check_fields(value, checks, index, field))
+def _function(value: Any, data: str, index: int, field: str) -> Iterator[Violation]:
+    if isinstance(value, dict):
+        checks = (
+            ("name", is_filled, "type", "the function has no name"),
+            (data, is_a(dict, type(None)), "arguments", f"{data} is not an object"),
+            ("id", is_a(str, type(None)), "type", "the id is not a string"),
+        )
+        yield from check_fields(value, checks, index, field)
+    elif value is not None:
+        yield Violation(index, field, "type", "the function is not an object")
 
 
-def _order(role: str, before: str, calls: list[Any], index: int) -> list[Violation]:
-    found = []
+def _order(role: str, before: str, calls: list[Any], index: int) -> Iterator[Violation]:
     if index == 0 and role != "user":
-        found.append(Violation(0, "role", "order", "the first content must be of the user"))
+        yield Violation(0, "role", "order", "the first content must be of the user")
     if calls and role != "model":
-        found.append(Violation(index, "role", "order", "only the model calls functions"))
+        yield Violation(index, "role", "order", "only the model calls functions")
     if calls and (index == 0 or before == "model"):
         text = "function calls must follow a user turn or a function response turn"
-        found.append(Violation(index, "role", "order", text))
-    return found
+        yield Violation(index, "role", "order", text)
 
 
 def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violation]:
@@ -156,10 +151,9 @@ def _take(numbers: Counter[str], number: str) -> bool:
     return False
 
 
-def _signatures(parts: list[Any], index: int) -> list[Violation]:
+def _signatures(parts: list[Any], index: int) -> Iterator[Violation]:
     calls = [p for p in parts if isinstance(p, dict) and get(p, "functionCall") is not None]
     signed = [get(part, "thoughtSignature") is not None for part in calls]
     if any(signed) and not signed[0]:
         text = "the first of parallel calls must carry the signature"
-        return [Violation(index, "parts", "signature", text)]
-    return []
+        yield Violation(index, "parts", "signature", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import is_own, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
@@ -15,7 +16,6 @@ from foldline.formats.gemini.read import (
     is_small,
     spelling,
 )
-from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,

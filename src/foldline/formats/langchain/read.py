@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.blocks import media_part, opaque
 from foldline.formats.fields import expect, read_objects, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
@@ -61,9 +60,9 @@ def read_message(item: Any, index: int) -> Message:
 
 
 def _role(kind: str, fields: Mapping[str, Any]) -> Role:
-    said = fields.get("role") if kind == "chat" else None
+    role = fields.get("role") if kind == "chat" else None
     known: dict[str, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
-    return known.get(said, "user") if isinstance(said, str) else ROLES[kind]
+    return known.get(role, "user") if isinstance(role, str) else ROLES[kind]
 
 
 def _parts(kind: str, fields: Mapping[str, Any], item: Any, index: int) -> tuple[Part, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import adapt, is_own, note
 from foldline.formats.langchain.read import BLOCKS, LISTS, NAME
 from foldline.formats.langchain_shapes import Shape, fields_of, new_message, update_message
-from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,

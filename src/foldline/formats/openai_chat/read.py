@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.blocks import KINDS, media_part, opaque, unknown_role
 from foldline.formats.fields import expect, read_content, read_objects, text_or
-from foldline.formats.media import KINDS, media_part
-from foldline.formats.opaque import opaque, unknown_role
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,

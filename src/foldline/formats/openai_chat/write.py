@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import note
-from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_json, arguments_text
 from foldline.values.messages import (
     Media,
@@ -117,14 +117,14 @@ def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
         own: Whether their ``raw`` is of this dialect.
         listed: Whether the content came as a list and has to stay one.
     """
-    said = [part for part in parts if own or not isinstance(part, Text) or part.text]
-    if not said:
+    kept_parts = [part for part in parts if own or not isinstance(part, Text) or part.text]
+    if not kept_parts:
         return None
-    if listed or not all(isinstance(part, Text) for part in said):
-        blocks = [_block(part, own=own) for part in said]
+    if listed or not all(isinstance(part, Text) for part in kept_parts):
+        blocks = [_block(part, own=own) for part in kept_parts]
         if own or any(block["type"] != "text" for block in blocks):
             return blocks
-    return "\n".join(map(_plain, said))
+    return "\n".join(map(_plain, kept_parts))
 
 
 def _block(part: Part, *, own: bool) -> Any:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from foldline.formats.blocks import (
+    media_from_url,
+    media_part,
+    opaque,
+    opaque_text,
+    unknown_message,
+    unknown_role,
+)
 from foldline.formats.fields import expect, read_content
-from foldline.formats.media import media_from_url, media_part
-from foldline.formats.opaque import opaque, opaque_text, unknown_message, unknown_role
 from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
 from foldline.formats.openai_responses.write import NAME
 from foldline.values.messages import (
@@ -116,6 +122,6 @@ def _block(wire: dict[str, Any], index: int, field: str) -> Content:
         return media_from_url(url if isinstance(url, str) else "", wire)
     if isinstance(wire.get("stdout"), str):
         errors = wire.get("stderr")
-        shown = [wire["stdout"], errors if isinstance(errors, str) else ""]
-        return Text("\n".join(text for text in shown if text), raw=wire)
+        streams = [wire["stdout"], errors if isinstance(errors, str) else ""]
+        return Text("\n".join(text for text in streams if text), raw=wire)
     return media_part(wire) or opaque(wire)

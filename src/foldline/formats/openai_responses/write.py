@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import adapt, is_own, note
-from foldline.formats.media import media_source
 from foldline.formats.openai_responses.items import (
     KINDS,
     OUTPUTS,
@@ -116,17 +116,17 @@ class _Writer:
 
     def _build(self, message: Message) -> None:
         """Write a message that was made elsewhere: results, then what was said, in order."""
-        said: list[Any] = []
+        blocks_so_far: list[Any] = []
         later: list[Any] = []
         for part in message.parts:
             if isinstance(part, ToolResult):
                 self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_spoken(message, said), new_call(part)]
-                said = []
+                later += [*_spoken(message, blocks_so_far), new_call(part)]
+                blocks_so_far = []
             elif _is_content(part):
-                said.append(_block(part, message.role, own=False))
-        self.out += [*later, *_spoken(message, said)]
+                blocks_so_far.append(_block(part, message.role, own=False))
+        self.out += [*later, *_spoken(message, blocks_so_far)]
         if message.role == "assistant":
             self.thought = "none"
 

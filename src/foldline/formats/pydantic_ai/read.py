@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.blocks import media_part, opaque, opaque_text
 from foldline.formats.fields import expect, token_counts
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque, opaque_text
 from foldline.formats.tool_json import arguments_text, json_text
 from foldline.values.messages import (
     Content,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from foldline.formats.blocks import MediaSource, media_source
 from foldline.formats.foreign import note
-from foldline.formats.media import MediaSource, media_source
 from foldline.formats.pydantic_ai.read import PartPosition, read_answer, read_parts
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (

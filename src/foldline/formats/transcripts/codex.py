@@ -247,12 +247,12 @@ class _NewLines(SessionDraft):
                 stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
                 for wire in self.new[slot.id]:
                     record = {**stamp, "type": "response_item", "payload": wire}
-                    yield lines.written(record, like=neighbour)
+                    yield lines.write(record, like=neighbour)
                 continue
             neighbour = slot if slot in spoken else neighbour
             if slot in self.payloads:
                 record = {**lines.value(slot), "payload": self.payloads[slot]}
-                yield lines.written(record, like=slot)
+                yield lines.write(record, like=slot)
             else:
                 yield lines.data[slot]
 

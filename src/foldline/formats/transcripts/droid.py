@@ -51,7 +51,7 @@ class Droid:
         def entry(wire: Any, number: int) -> dict[str, Any]:
             return {"type": "message", "id": f"foldline_{number}", "message": wire, **stamp}
 
-        return document.rewritten(_ANTHROPIC.messages(messages), entry)
+        return document.rewrite(_ANTHROPIC.messages(messages), entry)
 
 
 def _is_message(value: Any) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from foldline.errors import InputError
+from foldline.formats.blocks import media_from_url
 from foldline.formats.fields import expect, named_errors, read_content, read_objects, read_role
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
-from foldline.formats.media import media_from_url
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
@@ -141,16 +141,16 @@ class _Reader:
         wire = expect(item, dict, index, "")
         role = read_role(wire, index)
         content = wire.get("content")
-        said = read_content(content, index, "content", self._block)
-        if isinstance(content, str) and said:
-            said = (Text(self._resolve(content), raw=content),)
+        spoken_parts = read_content(content, index, "content", self._block)
+        if isinstance(content, str) and spoken_parts:
+            spoken_parts = (Text(self._resolve(content), raw=content),)
         if role == "tool":
             number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
-            answer = tuple(part for part in said if not isinstance(part, Thinking))
+            answer = tuple(part for part in spoken_parts if not isinstance(part, Thinking))
             name, failed = str(wire.get("function") or ""), wire.get("error") is not None
             return Message(role, (ToolResult(number, answer, name, failed, raw=wire),), wire, NAME)
         calls = read_objects(wire.get("tool_calls"), index, "tool_calls", self._call)
-        return Message(role, (*said, *calls), wire, NAME)
+        return Message(role, (*spoken_parts, *calls), wire, NAME)
 
     def _resolve(self, text: Any) -> Any:
         if not isinstance(text, str) or not text.startswith(_ATTACHMENT):

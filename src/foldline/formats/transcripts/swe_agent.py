@@ -66,7 +66,7 @@ class SweAgent(JsonFormat):
 
     def write(self, messages: Sequence[Message]) -> list[Any]:
         """Write the history again; the steps under ``trajectory`` stay what they were."""
-        return [_written(message) for message in messages]
+        return [_write(message) for message in messages]
 
 
 # --- reading -------------------------------------------------------------------------------
@@ -98,9 +98,9 @@ def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -
     if role == "tool":
         return Message(role, _results(wire, index), wire, NAME)
     if is_call:
-        said, _, _ = _split(wire)
+        speech, _, _ = _split(wire)
         call = ToolCall(f"step_{index}", COMMAND, wire["action"])
-        return Message(role, (*([Text(said)] if said else []), call), wire, NAME)
+        return Message(role, (*([Text(speech)] if speech else []), call), wire, NAME)
     calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
     parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *calls)
     return Message(role, parts, wire, NAME)
@@ -159,7 +159,7 @@ def _results(wire: dict[str, Any], index: int) -> tuple[ToolResult, ...]:
 # --- writing -------------------------------------------------------------------------------
 
 
-def _written(message: Message) -> Any:
+def _write(message: Message) -> Any:
     if message.dialect != NAME or not isinstance(message.raw, dict):
         return _new(message)
     if message.intact:
@@ -176,19 +176,19 @@ def _written(message: Message) -> Any:
 
 
 def _new(message: Message) -> dict[str, Any]:
-    said = flat_text(part for part in message.parts if not isinstance(part, ToolResult))
-    wire: dict[str, Any] = {"role": message.role, "content": said, "message_type": SPOKEN}
+    speech = flat_text(part for part in message.parts if not isinstance(part, ToolResult))
+    wire: dict[str, Any] = {"role": message.role, "content": speech, "message_type": SPOKEN}
     if message.results:
         wire["role"], wire["message_type"] = "tool", "observation"
-        wire["content"] = "\n".join([*filter(None, [said]), *(r.text for r in message.results)])
+        wire["content"] = "\n".join([*filter(None, [speech]), *(r.text for r in message.results)])
         wire["tool_call_ids"] = [result.call_id for result in message.results]
     return wire | _call_fields(message)
 
 
 def _command_fields(message: Message) -> dict[str, Any]:
     _, fence, after = _split(message.raw)
-    said, action = message.text, message.calls[0].arguments
-    return {"content": f"{said}{fence}{action}{after}", "thought": said, "action": action}
+    speech, action = message.text, message.calls[0].arguments
+    return {"content": f"{speech}{fence}{action}{after}", "thought": speech, "action": action}
 
 
 def _call_fields(message: Message) -> dict[str, Any]:

@@ -64,14 +64,14 @@ def _message(item: Any, index: int) -> Message:
     wire = expect(item, dict, index, "")
     role = read_role(wire, index)
     text = expect(wire.get("content"), (str, type(None)), index, "content") or ""
-    said = (Text(text, raw=text),) if text else ()
+    speech = (Text(text, raw=text),) if text else ()
     if role == "tool":
         number = expect(wire.get("id"), str, index, "id")
-        parts: tuple[Part, ...] = (ToolResult(number, said, is_error=wire.get("error") is True),)
+        parts: tuple[Part, ...] = (ToolResult(number, speech, is_error=wire.get("error") is True),)
     else:
         thought = text_or(wire.get("reasoning"), "")
         calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
-        parts = (*([Thinking(thought)] if thought else []), *said, *calls)
+        parts = (*([Thinking(thought)] if thought else []), *speech, *calls)
     return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
 
 

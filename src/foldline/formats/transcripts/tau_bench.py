@@ -67,8 +67,8 @@ def encode(recording: Recording) -> bytes:
         messages, index = there.transcript.messages, int(place.path[0])
         if not is_unchanged(place.messages, messages):
             value = {**document.lines.value(index), KEY: _display(messages)}
-            lines[index], changed = document.lines.written(value, index), True
-    return document.lines.joined(lines) if changed else document.source.data
+            lines[index], changed = document.lines.write(value, index), True
+    return document.lines.assemble(lines) if changed else document.source.data
 
 
 def _messages(text: str) -> list[Message]:
@@ -92,8 +92,8 @@ def _parts(role: str, content: str, index: int, answered: bool) -> tuple[Part, .
     if role == "tool":
         return (ToolResult(f"call_{index - 1}", (Text(content),), UNNAMED),)
     if role == "assistant" and answered:
-        said = (Text(content),) if content != "None" else ()
-        return (*said, ToolCall(f"call_{index}", UNNAMED, "{}"))
+        speech = (Text(content),) if content != "None" else ()
+        return (*speech, ToolCall(f"call_{index}", UNNAMED, "{}"))
     return (Text(content),) if content else ()
 
 

@@ -52,7 +52,7 @@ class WireFile:
             if is_unchanged(lines.messages, there.messages):
                 return lines.source.data
             wires = dialect(there.dialect).messages(there.messages)
-            return lines.rewritten(wires, lambda wire, _: wire)
+            return lines.rewrite(wires, lambda wire, _: wire)
         document: JsonDocument = recording.document
         if is_unchanged(document.places[0].messages, there.messages):
             return document.source.data

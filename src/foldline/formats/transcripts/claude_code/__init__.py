@@ -111,8 +111,8 @@ class _Draft(SessionDraft):
                 contents = self._contents(message, before[message.id], segment)
                 gone |= {line for line, content in contents.items() if content is None}
                 self.contents |= contents
-        shown = [m for m in messages if m.id in before or m.id in self.wires]
-        moved = self.arrange(segment.places, shown, segment.start).moved
+        visible = [m for m in messages if m.id in before or m.id in self.wires]
+        moved = self.arrange(segment.places, visible, segment.start).moved
         self.leave_out(gone | _stranded(segment, self.slots))
         if segment.path:
             self.relink(self.session.tree, moved, segment.path, _uuid)
@@ -139,7 +139,7 @@ class _Draft(SessionDraft):
         neighbour = min(self.spoken, default=0)
         for slot in self.slots:
             if isinstance(slot, Message):
-                yield self.old.written(self._record(slot, neighbour), like=neighbour)
+                yield self.old.write(self._record(slot, neighbour), like=neighbour)
                 continue
             yield self._line(slot)
             neighbour = slot if slot in self.spoken else neighbour
@@ -153,7 +153,7 @@ class _Draft(SessionDraft):
         if line in self.contents:
             record["message"]["content"] = self.contents[line]
             record.pop("toolUseResult", None)
-        return self.old.written(record, like=line)
+        return self.old.write(record, like=line)
 
     def _record(self, message: Message, neighbour: int) -> dict[str, Any]:
         """Make the record of a new message, its surroundings taken over from a neighbour."""

@@ -111,7 +111,7 @@ class _Reader:
         if self.tree.keys[leaf] is not None:
             path = self.tree.path(leaf, start)
             seen = self._with_siblings([n for n in spoken if n in path], spoken)
-        units = list(_merged((n, self.records[n]) for n in self._with_preserved(start, seen)))
+        units = list(_merge_lines((n, self.records[n]) for n in self._with_preserved(start, seen)))
         with at_line([lines[0] for lines, _ in units]):
             messages = DIALECT.decode([wire for _, wire in units]).messages
         places = {m.id: lines for m, (lines, _) in zip(messages, units, strict=True)}
@@ -136,8 +136,8 @@ class _Reader:
         """
         numbers = {_api_id(self.records[n]) for n in seen} - {None}
         calls = {n for n in spoken if _api_id(self.records[n]) in numbers}
-        asked = {key for n in calls for key in _call_ids(self.records[n])}
-        open_calls = asked.difference(key for n in seen for key in _result_ids(self.records[n]))
+        call_ids = {key for n in calls for key in _call_ids(self.records[n])}
+        open_calls = call_ids.difference(key for n in seen for key in _result_ids(self.records[n]))
         answers = {n for n in spoken if open_calls.intersection(_result_ids(self.records[n]))}
         return sorted(calls.union(seen, answers))
 
@@ -178,7 +178,7 @@ def _result_ids(record: dict[str, Any]) -> list[str]:
     return [number for number in numbers if isinstance(number, str)]
 
 
-def _merged(
+def _merge_lines(
     numbered: Iterable[tuple[int, dict[str, Any]]],
 ) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
     """Join the lines of one API message; what only a response has (id, usage) is left out."""

@@ -85,8 +85,8 @@ def _written(recording: Recording) -> bytes:
 def _with_list(shelf: GeminiLines, line: int, records: list[Any]) -> bytes:
     value = shelf.lines.value(line)
     value["$set"] = {**value["$set"], "messages": records}
-    changed = shelf.lines.written(value, like=line)
-    return shelf.lines.joined((*shelf.lines.data[:line], changed, *shelf.lines.data[line + 1 :]))
+    changed = shelf.lines.write(value, like=line)
+    return shelf.lines.assemble((*shelf.lines.data[:line], changed, *shelf.lines.data[line + 1 :]))
 
 
 def _with_lines(
@@ -102,8 +102,8 @@ def _with_lines(
             after.append((places[place][0], [lines.data[line] for line in places[place]]))
             continue
         old = None if place is None else places[place][0]
-        after.append((old, [lines.written(record, like=like if old is None else old)]))
-    return lines.joined(weave(lines.data, silent, after))
+        after.append((old, [lines.write(record, like=like if old is None else old)]))
+    return lines.assemble(weave(lines.data, silent, after))
 
 
 def _entries(

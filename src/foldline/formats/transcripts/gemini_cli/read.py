@@ -167,10 +167,10 @@ def _model_turns(record: dict[str, Any], number: int) -> Iterator[GeminiTurn]:
     if parts:
         wire = {"role": "model", "parts": parts}
         yield GeminiTurn(number, False, tuple(origins), wire)
-    told = [(n, part) for n, call in enumerate(calls) for part in _answer(call, number)]
-    if told:
-        wire = {"role": "user", "parts": [part for _, part in told]}
-        yield GeminiTurn(number, True, tuple(Origin(n) for n, _ in told), wire)
+    results = [(n, part) for n, call in enumerate(calls) for part in _answer(call, number)]
+    if results:
+        wire = {"role": "user", "parts": [part for _, part in results]}
+        yield GeminiTurn(number, True, tuple(Origin(n) for n, _ in results), wire)
 
 
 def _is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:

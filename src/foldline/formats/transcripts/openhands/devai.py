@@ -51,14 +51,14 @@ class DevAI(JsonFormat):
 
 
 def _messages(step: dict[str, Any], index: int) -> list[Message]:
-    said = expect(step["user_message"], (str, type(None)), index, "user_message")
+    request = expect(step["user_message"], (str, type(None)), index, "user_message")
     answer = expect(step["environment"], (str, type(None)), index, "environment")
     agent = expect(step["agent"], (dict, type(None)), index, "agent") or {}
     thought = expect(agent.get("thought"), (str, type(None)), index, "agent.thought")
     action = expect(agent.get("action"), (str, type(None)), index, "agent.action")
     out = []
-    if said:
-        out.append(Message("user", (Text(said),), step, DIALECT))
+    if request:
+        out.append(Message("user", (Text(request),), step, DIALECT))
     parts: list[Part] = [Text(thought)] if thought else []
     if action:
         parts.append(ToolCall(f"step_{index}", ACTION, action))
@@ -93,8 +93,8 @@ def _step(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]
 
 
 def _fields(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
-    said = {message.role: message for message in messages}
-    user, agent = said.get("user") or said.get("system"), said.get("assistant")
+    by_role = {message.role: message for message in messages}
+    user, agent = by_role.get("user") or by_role.get("system"), by_role.get("assistant")
     thought = flat_text(_spoken(agent)) or None
     action = agent.calls[0].arguments if agent and agent.calls else None
     results = [result.text for message in messages for result in message.results]

@@ -17,8 +17,14 @@ from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.openhands.read import KINDS, NAME, read_event, role_of
-from foldline.formats.transcripts.openhands.write import new_events, written_events
+from foldline.formats.transcripts.openhands.parts import (
+    KINDS,
+    NAME,
+    new_events,
+    read_event,
+    role_of,
+    write_events,
+)
 from foldline.values.messages import Message, Text
 from foldline.values.transcript import Transcript
 
@@ -55,11 +61,11 @@ def is_event_log(source: TranscriptSource) -> bool:
 def decode(source: TranscriptSource) -> Recording:
     """Read the one conversation of an event file."""
     lines, values, warnings = read_lines(source)
-    shown = _view([(row, value) for row, value in enumerate(values) if value is not None])
-    responses = _responses(shown)
+    visible = _view([(row, value) for row, value in enumerate(values) if value is not None])
+    responses = _responses(visible)
     with at_line(range(len(values))):
         messages = [_message(response) for response in responses]
-    there = Transcript.of(messages, NAME, tools=_tools(shown))
+    there = Transcript.of(messages, NAME, tools=_tools(visible))
     rows: dict[str, tuple[int, ...]] = {}
     summaries: dict[str, int] = {}
     for message, response in zip(there.messages, responses, strict=True):
@@ -79,36 +85,36 @@ def encode(recording: Recording) -> bytes:
         return document.source.data
     lines = document.lines
     after: list[tuple[int | None, list[bytes]]] = []
-    shown: list[tuple[Message, int]] = []
+    visible: list[tuple[Message, int]] = []
     for message in messages:
         if message.id in document.summaries:
-            shown.append((message, 1))
+            visible.append((message, 1))
             continue
         rows = document.rows.get(message.id, ())
         written = _lines(message, rows, lines)
-        shown.append((message, len(written)))
+        visible.append((message, len(written)))
         after.append((rows[0] if rows else None, written))
     spoken = {row for rows in document.rows.values() for row in rows}
     before = list(lines.data)
-    for row, event in _update_summaries(document, shown).items():
-        before[row] = lines.written(event, row)
+    for row, event in _update_summaries(document, visible).items():
+        before[row] = lines.write(event, row)
     silent = [row for row in range(len(before)) if row not in spoken]
-    return lines.joined(weave(before, silent, after))
+    return lines.assemble(weave(before, silent, after))
 
 
 def _view(events: _Response) -> _Response:
     """Follow the events to what the model saw in the end; a summary is its condensation."""
-    shown: _Response = []
+    visible: _Response = []
     for row, event in events:
         if str(event.get("kind")) in KINDS:
-            shown.append((row, event))
+            visible.append((row, event))
         elif event.get("kind") == SUMMARY:
             gone = set(_strings(event.get("forgotten_event_ids")))
-            shown = [item for item in shown if _number(item[1]) not in gone]
+            visible = [item for item in visible if _number(item[1]) not in gone]
             offset = event.get("summary_offset")
             if isinstance(event.get("summary"), str) and isinstance(offset, int):
-                shown.insert(max(0, offset), (row, event))
-    return shown
+                visible.insert(max(0, offset), (row, event))
+    return visible
 
 
 def _number(event: dict[str, Any]) -> str:
@@ -117,10 +123,10 @@ def _number(event: dict[str, Any]) -> str:
     return f"{event.get('id')}{suffix}"
 
 
-def _responses(shown: _Response) -> list[_Response]:
+def _responses(visible: _Response) -> list[_Response]:
     """Join neighbouring actions of the same model response."""
     out: list[_Response] = []
-    for row, event in shown:
+    for row, event in visible:
         number = event.get("llm_response_id")
         before = out[-1][-1][1] if out else {}
         together = number and event["kind"] == before.get("kind") == "ActionEvent"
@@ -142,11 +148,11 @@ def _message(response: _Response) -> Message:
 
 def _lines(message: Message, rows: Sequence[int], lines: Lines) -> list[bytes]:
     own = message.dialect == NAME and isinstance(message.raw, tuple) and bool(rows)
-    entries = written_events(message) if own else new_events(message)
+    entries = write_events(message) if own else new_events(message)
     if not own or len(entries) != len(rows):
-        return [lines.written(entry, 0) for entry in entries]
+        return [lines.write(entry, 0) for entry in entries]
     return [
-        lines.data[row] if entry is event else lines.written(entry, row)
+        lines.data[row] if entry is event else lines.write(entry, row)
         for entry, event, row in zip(entries, message.raw, rows, strict=True)
     ]
 
@@ -156,23 +162,23 @@ def _is_summary(message: Message) -> bool:
 
 
 def _update_summaries(
-    document: EventLog, shown: Sequence[tuple[Message, int]]
+    document: EventLog, visible: Sequence[tuple[Message, int]]
 ) -> dict[int, dict[str, Any]]:
     """Return the condensations whose summary changed, or moved because of what came before it."""
     earlier = _counts(
         (m, 1 if m.id in document.summaries else len(m.raw)) for m in document.messages
     )
-    now = _counts(shown)
-    texts = {message.id: message.text for message, _ in shown}
+    now = _counts(visible)
+    texts = {message.id: message.text for message, _ in visible}
     out = {}
     for number, row in document.summaries.items():
         event = document.lines.value(row)
-        told: dict[str, Any] = {"summary": None, "summary_offset": None}
+        summary: dict[str, Any] = {"summary": None, "summary_offset": None}
         if number in now:
             offset = max(0, event["summary_offset"] + now[number] - earlier[number])
-            told = {"summary": texts[number], "summary_offset": offset}
-        if {**event, **told} != event:
-            out[row] = {**event, **told}
+            summary = {"summary": texts[number], "summary_offset": offset}
+        if {**event, **summary} != event:
+            out[row] = {**event, **summary}
     return out
 
 
@@ -185,8 +191,8 @@ def _counts(sized: Iterable[tuple[Message, int]]) -> dict[str, int]:
     return out
 
 
-def _tools(shown: _Response) -> tuple[Any, ...]:
-    for _, event in shown:
+def _tools(visible: _Response) -> tuple[Any, ...]:
+    for _, event in visible:
         if event["kind"] == "SystemPromptEvent" and isinstance(event.get("tools"), list):
             return tuple(event["tools"])
     return ()

@@ -119,11 +119,11 @@ class _Draft(SessionDraft):
         for slot in self.slots:
             if isinstance(slot, Message):
                 for record in self._records(slot, neighbour):
-                    yield lines.written(record, like=neighbour)
+                    yield lines.write(record, like=neighbour)
                 continue
             changes = self._changes(slot) | kept.get(slot, {})
             if changes:
-                yield lines.written({**lines.value(slot), **changes}, like=slot)
+                yield lines.write({**lines.value(slot), **changes}, like=slot)
             else:
                 yield lines.data[slot]
             neighbour = slot if slot in self.session.entries else neighbour

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.formats.arrangement import LineTree, Places, text_column
+from foldline.formats.blocks import media_from_base64, media_source, opaque_text
 from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.media import media_from_base64, media_source
-from foldline.formats.opaque import opaque_text
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
@@ -83,8 +82,8 @@ def is_visible(wire: dict[str, Any]) -> bool:
 def _command_text(wire: dict[str, Any]) -> str:
     """Say what a shell command did, in the words of pi."""
     output = wire.get("output")
-    shown = f"```\n{output}\n```" if output else "(no output)"
-    text = f"Ran `{wire.get('command')}`\n{shown}"
+    shown_output = f"```\n{output}\n```" if output else "(no output)"
+    text = f"Ran `{wire.get('command')}`\n{shown_output}"
     if wire.get("cancelled"):
         text += "\n\n(command cancelled)"
     elif wire.get("exitCode"):
@@ -260,14 +259,14 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
     path = tree.path(entries[-1]) if linked else frozenset(entries)
     cuts = [number for number in sorted(path) if records[number].get("type") == "compaction"]
     kept = {cut: _first_kept(records[cut], cut, entries, tree) for cut in cuts}
-    shown = [number for number in sorted(path) if is_message(records[number])]
+    visible = [number for number in sorted(path) if is_message(records[number])]
     found = []
     edges = list(zip([None, *cuts], [*cuts, len(records)], strict=True))
     if len(edges) > MAX_SEGMENTS:
         warnings = (*warnings, f"only the newest {MAX_SEGMENTS} of {len(edges)} segments are read")
     for before, end in edges[-MAX_SEGMENTS:]:
         start = 0 if before is None else kept[before]
-        seen = shown[bisect_left(shown, start) : bisect_left(shown, end)]
+        seen = visible[bisect_left(visible, start) : bisect_left(visible, end)]
         found.append(_segment(records, before, seen))
     segments = tuple(segment for segment in found if segment.messages) or (PiSegment(),)
     name = text_or(records[0].get("id") if records else None, "session")

@@ -1,0 +1,360 @@
+"""Where tasks run: processes on this machine, a Dask cluster, or a client of one's own."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future
+from concurrent.futures import wait as wait_for_futures
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias
+
+from foldline.corpus.planning import WorkTask
+from foldline.corpus.worker import Footer, reason
+from foldline.errors import FoldlineError, MissingExtra, StoreError
+
+Function: TypeAlias = Callable[[WorkTask], Footer]
+Graph: TypeAlias = Callable[[dict[str, Any], list[str]], Sequence[Footer]]
+
+WINDOW = 64
+"""Tasks that are handed over at a time: a million would only fill the memory of a scheduler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
+
+    task: WorkTask
+    footer: Footer | None
+    lost: str = ""
+
+
+class Engine(Protocol):
+    """Runs a function on tasks, in any order and anywhere."""
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as they end; closing the generator ends what still runs."""
+        ...
+
+
+class FutureEngine:
+    """Tasks in an executor of one's own, such as a ``ThreadPoolExecutor``."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as they end; an error of the function is raised."""
+        left, running = iter(tasks), dict[Future[Footer], WorkTask]()
+        try:
+            while True:
+                for task in islice(left, WINDOW - len(running)):
+                    running[self._executor.submit(function, task)] = task
+                if not running:
+                    return
+                ended, _ = wait_for_futures(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    yield Done(running.pop(future), future.result())
+        finally:
+            for future in running:
+                future.cancel()
+
+
+class GraphEngine:
+    """Tasks as Dask graphs, batch after batch, for a scheduler such as ``ray_dask_get``."""
+
+    def __init__(self, compute: Graph) -> None:
+        self._compute = compute
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as their batch ends; an error of the function is raised."""
+        left: Iterator[WorkTask] = iter(tasks)
+        while batch := list(islice(left, WINDOW)):
+            graph = {f"foldline-{task.key}": (function, task) for task in batch}
+            for task, footer in zip(batch, self._compute(graph, list(graph)), strict=True):
+                yield Done(task, footer)
+
+
+# --- processes on this machine: one that dies is replaced, and its task tried again -----------
+
+TRIES: Final = 3
+"""How many workers may die of a task before it is given up."""
+
+FULL: Final = 400 * 1024 * 1024
+"""Memory, in bytes, from which a worker is replaced by a new one after its task."""
+
+_SPAWN: Final = get_context("spawn")  # a fork would copy the threads and pipes of the caller
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A process, the pipe to it, and the task that it has."""
+
+    process: Any
+    pipe: Connection
+    task: WorkTask | None = None
+
+
+@dataclass
+class LocalPool:
+    """
+    A pool of processes.
+
+    Args:
+        workers: How many; None for one a processor.
+    """
+
+    workers: int | None = None
+    _running: list[_Worker] = field(default_factory=list, init=False, repr=False)
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """
+        Yield tasks as they end; no process is left afterwards, however it ends.
+
+        Raises:
+            StoreError: A worker could not write its part.
+        """
+        waiting, tries = deque(tasks), dict[str, int]()
+        count = min(self.workers or os.cpu_count() or 1, len(waiting))
+        try:
+            while waiting or any(worker.task for worker in self._running):
+                while waiting and len(self._running) < count:
+                    self._running.append(_started(function))
+                for worker in self._running:
+                    if worker.task is None and waiting:
+                        _hand_over(worker, waiting.popleft())
+                for worker in self._ready():
+                    yield from self._received(worker, waiting, tries)
+        finally:
+            self._end()
+
+    def _ready(self) -> list[_Worker]:
+        ready = set(wait([worker.pipe for worker in self._running]))
+        return [worker for worker in self._running if worker.pipe in ready]
+
+    def _received(
+        self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
+    ) -> Generator[Done]:
+        """Take what a worker says; one that says nothing any more has died."""
+        task = worker.task
+        try:
+            footer, error, stays = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._remove(worker)
+            if task is None:
+                return
+            tries[task.key] = tries.get(task.key, 0) + 1
+            if tries[task.key] < TRIES:
+                waiting.append(task)
+            else:
+                yield Done(task, None, f"{TRIES} workers died of it; it may need more memory")
+            return
+        worker.task = None
+        if not stays:
+            self._remove(worker)
+        if error:
+            raise StoreError(error)
+        assert task is not None  # noqa: S101  # a worker speaks only of its task
+        yield Done(task, footer)
+
+    def _remove(self, worker: _Worker) -> None:
+        self._running.remove(worker)
+        worker.pipe.close()
+        worker.process.join()
+
+    def _end(self) -> None:
+        for worker in self._running:
+            worker.process.kill()
+        for worker in list(self._running):
+            self._remove(worker)
+
+
+def _started(function: Function) -> _Worker:
+    ours, theirs = _SPAWN.Pipe()
+    process = _SPAWN.Process(target=_work, args=(theirs, function), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _hand_over(worker: _Worker, task: WorkTask) -> None:
+    worker.task = task
+    try:
+        worker.pipe.send(task)
+    except OSError:
+        return  # it has died; its pipe says so next
+
+
+def _work(pipe: Connection, function: Function) -> None:
+    """Work until the pipe ends, which it does with the process that holds its other end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    stays = True
+    while stays:
+        try:
+            task = pipe.recv()
+        except (EOFError, OSError):
+            return
+        footer, error = None, ""
+        try:
+            footer = function(task)
+        except FoldlineError as problem:
+            error = problem.message
+        stays = _taken() < FULL
+        try:
+            pipe.send((footer, error, stays))
+        except OSError:
+            return
+
+
+def _taken() -> int:
+    """Return the memory that this process holds, in bytes; without /proc, the most it has held."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * resource.getpagesize()
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # Linux counts the parent's in
+        return most if sys.platform == "darwin" else most * 1024
+
+
+# --- a Dask cluster -----------------------------------------------------------------------------
+
+CONNECTING: Final = 10
+"""Seconds in which a scheduler answers."""
+
+_SETTINGS: Final = {
+    # Memory that Python does not give back must not stop a worker for ever; one that takes nearly
+    # all of what it may is started anew, and its task with it.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": 0.95,
+}
+
+
+class DaskPool:
+    """
+    Tasks on a Dask cluster.
+
+    Args:
+        client: A ``distributed.Client``; it stays open.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """
+        Yield tasks as they end; one of which several workers died is lost.
+
+        Raises:
+            StoreError: The scheduler is gone, or a part could not be written.
+        """
+        from distributed import as_completed
+
+        left, running = iter(tasks), dict[Any, WorkTask]()
+        window = max(WINDOW, 4 * sum(self._client.ncores().values()))
+        ended = as_completed([])  # type: ignore[no-untyped-call]
+        try:
+            for task in islice(left, window):
+                self._submit(function, task, running, ended)
+            for future in ended:
+                task = running.pop(future)
+                yield _done(task, future)
+                for more in islice(left, 1):
+                    self._submit(function, more, running, ended)
+        finally:
+            if self._client.status == "running":
+                self._client.cancel(list(running))
+
+    def _submit(
+        self, function: Function, task: WorkTask, running: dict[Any, WorkTask], to: Any
+    ) -> None:
+        future = self._client.submit(function, task, key=f"foldline-{task.key}", pure=False)
+        running[future] = task
+        to.add(future)
+
+
+def _done(task: WorkTask, future: Any) -> Done:
+    from distributed import KilledWorker
+
+    try:
+        return Done(task, future.result(timeout=CONNECTING))
+    except KilledWorker:
+        return Done(task, None, "several workers died of it; it may need more memory")
+    except FoldlineError:
+        raise
+    except Exception as error:
+        if future.status in ("cancelled", "lost", "pending"):
+            raise StoreError(
+                "The scheduler is gone, or has dropped the run.",
+                hint="Run the same command again: it goes on where this one ended.",
+            ) from error
+        raise StoreError(f"A worker failed: {reason(error)}.") from error
+
+
+@contextmanager
+def cluster(workers: int, memory: int) -> Iterator[Any]:
+    """
+    Start workers on this machine, with a scheduler, and end them.
+
+    Args:
+        workers: How many processes.
+        memory: What each may take, in bytes, before it is started anew.
+
+    Yields:
+        A client.
+    """
+    dask, distributed = _dask()
+    with (
+        dask.config.set(_SETTINGS),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=memory,
+            dashboard_address=None,
+        ) as there,
+        distributed.Client(there) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """
+    Connect to a scheduler.
+
+    Args:
+        address: Such as ``tcp://10.0.0.5:8786``.
+
+    Yields:
+        A client.
+
+    Raises:
+        StoreError: Nobody answers there.
+    """
+    _, distributed = _dask()
+    try:
+        client = distributed.Client(address, timeout=CONNECTING)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"No scheduler answers at {address}: {error}.") from error
+    with client:
+        yield client
+
+
+def _dask() -> tuple[Any, Any]:
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise MissingExtra("distributed", "cluster") from error
+    return dask, distributed

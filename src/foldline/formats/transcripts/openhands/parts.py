@@ -1,0 +1,327 @@
+"""The parts of an OpenHands V1 event as a model reads them, and events with other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.formats.blocks import media_from_url
+from foldline.formats.fields import expect
+from foldline.formats.foreign import flat_text
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
+    Content,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+NAME = "openhands"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+def role_of(event: dict[str, Any], row: int) -> Role:
+    """
+    Return the role under which a model reads an event.
+
+    Raises:
+        InputError: A message event without a known role.
+    """
+    kind = event["kind"]
+    if kind != "MessageEvent":
+        return KINDS[kind][0]
+    message = expect(event.get("llm_message"), dict, row, "llm_message")
+    role = _ROLES.get(str(message.get("role")))
+    if role is None:
+        raise InputError(
+            f"unknown role {message.get('role')!r}", index=row, field="llm_message.role"
+        )
+    return role
+
+
+def read_event(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    """
+    Read the parts of an event.
+
+    Args:
+        event: An event whose kind is in ``KINDS``.
+        row: Position of its line, named in errors.
+    """
+    return KINDS[event["kind"]][1](event, row)
+
+
+def _blocks(value: Any, row: int, name: str) -> tuple[Content, ...]:
+    if isinstance(value, str):
+        return (Text(value, raw=value),) if value else ()
+    items = expect(value if value is not None else [], list, row, name)
+    return tuple(
+        _block(expect(item, dict, row, f"{name}[{position}]"))
+        for position, item in enumerate(items)
+    )
+
+
+def _block(block: dict[str, Any]) -> Content:
+    if isinstance(block.get("text"), str):
+        return Text(block["text"], raw=block)
+    urls = block.get("image_urls")
+    if isinstance(urls, list) and urls and isinstance(urls[0], str):
+        return media_from_url(urls[0], block)
+    return Opaque(str(block.get("type")), raw=block)
+
+
+def _system(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    return tuple(
+        part
+        for key in ("system_prompt", "dynamic_context")
+        for part in _blocks(_as_list(event.get(key)), row, key)
+    )
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+def _message(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    message = expect(event.get("llm_message"), dict, row, "llm_message")
+    speech = _blocks(message.get("content"), row, "llm_message.content")
+    more = _blocks(event.get("extended_content"), row, "extended_content")
+    if message.get("role") == "tool":
+        return (ToolResult(message.get("tool_call_id"), (*speech, *more)),)
+    calls = message.get("tool_calls")
+    return (
+        *_reasoning(message, speech),
+        *speech,
+        *more,
+        *(_call(call, row, "llm_message.tool_calls") for call in calls or ()),
+    )
+
+
+def _reasoning(event: dict[str, Any], speech: Sequence[Content]) -> tuple[Thinking, ...]:
+    """Read the reasoning, unless the visible text repeats it."""
+    blocks = event.get("thinking_blocks")
+    if isinstance(blocks, list) and blocks:
+        return tuple(
+            Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
+            for block in blocks
+            if isinstance(block, dict)
+        )
+    item = event.get("responses_reasoning_item")
+    if isinstance(item, dict):
+        summary = "\n".join(str(line) for line in item.get("summary") or ())
+        return (Thinking(summary, bool(item.get("encrypted_content")), raw=item),)
+    text = event.get("reasoning_content")
+    if not isinstance(text, str) or not text.strip():
+        return ()
+    repeated = any(isinstance(part, Text) and text.strip() in part.text for part in speech)
+    return () if repeated else (Thinking(text),)
+
+
+def _action(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    speech = _blocks(event.get("thought"), row, "thought")
+    call = event.get("tool_call")
+    if call is None:
+        given = event.get("action")
+        given = given if isinstance(given, dict) else {}
+        call = {
+            "id": event.get("tool_call_id"),
+            "name": event.get("tool_name"),
+            "arguments": {key: value for key, value in given.items() if key != "kind"},
+        }
+    return (*_reasoning(event, speech), *speech, _call(call, row, "tool_call"))
+
+
+def _call(value: Any, row: int, name: str) -> ToolCall:
+    call = expect(value, dict, row, name)
+    inner = call["function"] if isinstance(call.get("function"), dict) else call
+    number = expect(call.get("id"), str, row, f"{name}.id")
+    tool = expect(inner.get("name"), str, row, f"{name}.name")
+    return ToolCall(number, tool, arguments_text(inner.get("arguments")), raw=call)
+
+
+def _result(event: dict[str, Any], row: int, content: Sequence[Content], failed: bool) -> Part:
+    number = expect(event.get("tool_call_id"), (str, type(None)), row, "tool_call_id")
+    return ToolResult(number, tuple(content), str(event.get("tool_name") or ""), failed)
+
+
+def _observation(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    seen = expect(event.get("observation"), dict, row, "observation")
+    output = seen.get("content", seen.get("output"))
+    if output is None:
+        output = arguments_text({key: value for key, value in seen.items() if key != "kind"})
+    content = (
+        *_blocks(output, row, "observation.content"),
+        *_blocks(event.get("extended_content"), row, "extended_content"),
+    )
+    return (_result(event, row, content, seen.get("is_error") is True),)
+
+
+def _error(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    return (_result(event, row, _blocks(event.get("error"), row, "error"), failed=True),)
+
+
+def _rejection(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+    reason = event.get("rejection_reason")
+    return (_result(event, row, _blocks(reason, row, "rejection_reason"), failed=True),)
+
+
+_Reader = Callable[[dict[str, Any], int], tuple[Part, ...]]
+
+KINDS: dict[str, tuple[Role, _Reader]] = {
+    "SystemPromptEvent": ("system", _system),
+    "MessageEvent": ("user", _message),
+    "ActionEvent": ("assistant", _action),
+    "ObservationEvent": ("tool", _observation),
+    "AgentErrorEvent": ("tool", _error),
+    "UserRejectObservation": ("tool", _rejection),
+}
+"""The events that a model reads: their role, and how their parts are read."""
+
+
+def write_events(message: Message) -> list[Any]:
+    """Write the events of a changed message; the parts stand where they were read."""
+    before = [read_event(event, 0) for event in message.raw]
+    if sum(map(len, before)) != len(message.parts):
+        return new_events(message)
+    out, done = [], 0
+    for event, old in zip(message.raw, before, strict=True):
+        new = message.parts[done : done + len(old)]
+        done += len(old)
+        same = all(a is b or a == b for a, b in zip(old, new, strict=True))
+        out.append(event if same else _WRITERS[event["kind"]](event, old, new))
+    return out
+
+
+def new_events(message: Message) -> list[Any]:
+    """Write a message that came from nowhere in the file: a message event, errors for results."""
+    out: list[Any] = [
+        {
+            "id": f"{message.id}-{position}",
+            "source": "agent",
+            "tool_name": result.name,
+            "tool_call_id": result.call_id,
+            "error": result.text,
+            "kind": "AgentErrorEvent",
+        }
+        for position, result in enumerate(message.results)
+    ]
+    rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+    if rest or not out:
+        source = "agent" if message.role == "assistant" else "user"
+        out.append({"id": message.id, "source": source, **_spoken(message, rest)})
+    return out
+
+
+def _spoken(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+    content = [{"type": "text", "text": flat_text(parts)}]
+    llm: dict[str, Any] = {"role": message.role, "content": content}
+    calls = [
+        {"id": call.id, "name": call.name, "arguments": call.arguments, "origin": "completion"}
+        for call in message.calls
+    ]
+    return {"llm_message": {**llm, "tool_calls": calls} if calls else llm, "kind": "MessageEvent"}
+
+
+def _content_wire(parts: Sequence[Part]) -> list[Any]:
+    return [
+        part.raw if isinstance(part.raw, dict) else {"type": "text", "text": flat_text([part])}
+        for part in parts
+        if isinstance(part, Content)
+    ]
+
+
+def _answer(new: Sequence[Part]) -> Sequence[Content]:
+    return next((part.content for part in new if isinstance(part, ToolResult)), ())
+
+
+def _write_system(event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]) -> dict[str, Any]:
+    changed = {**event, "system_prompt": {"type": "text", "text": flat_text(new)}}
+    return changed | ({"dynamic_context": None} if event.get("dynamic_context") else {})
+
+
+def _write_message(
+    event: dict[str, Any], old: Sequence[Part], new: Sequence[Part]
+) -> dict[str, Any]:
+    message = event["llm_message"]
+    spoken = _answer(new) if message.get("role") == "tool" else new
+    changed = {**message, "content": _content_wire(spoken), **_kept_reasoning(message, new)}
+    if any(isinstance(part, ToolCall) for part in new):
+        changed["tool_calls"] = _calls(old, new)
+    whole: dict[str, Any] = {**event, "llm_message": changed}
+    return whole | ({"extended_content": []} if event.get("extended_content") else {})
+
+
+def _write_action(
+    event: dict[str, Any], old: Sequence[Part], new: Sequence[Part]
+) -> dict[str, Any]:
+    changed = {**event, "thought": _content_wire(new), **_kept_reasoning(event, new)}
+    for before, part in zip(old, new, strict=True):
+        if isinstance(part, ToolCall) and part != before:
+            # The parsed action repeats the arguments; without it the call alone speaks.
+            changed |= {"tool_call": _call_wire(part), "action": None}
+    return changed
+
+
+def _calls(old: Sequence[Part], new: Sequence[Part]) -> list[Any]:
+    out = []
+    for before, part in zip(old, new, strict=True):
+        if isinstance(part, ToolCall) and isinstance(part.raw, dict):
+            out.append(part.raw if part == before else _call_wire(part))
+    return out
+
+
+def _call_wire(call: ToolCall) -> dict[str, Any]:
+    inner = call.raw.get("function")
+    if isinstance(inner, dict):
+        return {**call.raw, "function": {**inner, "arguments": call.arguments}}
+    return {**call.raw, "arguments": call.arguments}
+
+
+def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any]:
+    kept = [part for part in new if isinstance(part, Thinking)]
+    if kept:
+        blocks = event.get("thinking_blocks")
+        return {"thinking_blocks": [part.raw for part in kept]} if blocks else {}
+    gone = ("reasoning_content", "responses_reasoning_item")
+    blank: dict[str, Any] = {key: None for key in gone if event.get(key)}
+    return blank | ({"thinking_blocks": []} if event.get("thinking_blocks") else {})
+
+
+def _write_observation(
+    event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]
+) -> dict[str, Any]:
+    content = _content_wire(_answer(new))
+    changed = {**event, "observation": {**event["observation"], "content": content}}
+    return changed | ({"extended_content": []} if event.get("extended_content") else {})
+
+
+def _write_error(event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]) -> dict[str, Any]:
+    return {**event, "error": flat_text(_answer(new))}
+
+
+def _write_rejection(
+    event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]
+) -> dict[str, Any]:
+    return {**event, "rejection_reason": flat_text(_answer(new))}
+
+
+_Writer = Callable[[dict[str, Any], Sequence[Part], Sequence[Part]], dict[str, Any]]
+
+_WRITERS: dict[str, _Writer] = {
+    "SystemPromptEvent": _write_system,
+    "MessageEvent": _write_message,
+    "ActionEvent": _write_action,
+    "ObservationEvent": _write_observation,
+    "AgentErrorEvent": _write_error,
+    "UserRejectObservation": _write_rejection,
+}
