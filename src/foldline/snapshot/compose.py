@@ -219,23 +219,33 @@ class _Composer:
         count = self.view.counter.text
         space = max(0.0, room - count(self._written([])))
         names = min(NAMES_SHARE * room, space)
-        standing = [line for _, lines in self.state.sections for line in lines]
-        choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        best = self._fitted(choice, room, space, names)
+        best = self._fitted(room, space, names)
         left = room - count(best)
         if best and left > UNSPENT * room:
             # There are not that many names.
-            more = self._fitted(choice, room, space, max(0.0, names - left))
+            more = self._fitted(room, space, max(0.0, names - left))
             best = more if count(more) > room - left else best
         return best or self._smallest(room)
 
-    def _fitted(self, choice: Choice, room: int, space: float, names: float) -> str:
+    def _fitted(self, room: int, space: float, names: float) -> str:
         """Return the snapshot that uses a room best beside some names, "" if none fits."""
-        count = self.view.counter.text
-        aim = room - round(names)
-        fixed = room - space
+        text, quoted = self._quoting(space - names, room - space, room - round(names))
+        left = room - self.view.counter.text(text)
+        return self._with_names(text, quoted, min(left, NAMES_MOST * room)) if text else ""
+
+    def _quoting(self, space: float, fixed: float, aim: int) -> tuple[str, Sequence[int]]:
+        """
+        Return the snapshot that comes closest to a size, and which statements it quotes.
+
+        Args:
+            space: What there is for statements, in tokens.
+            fixed: What the rest of the snapshot takes, in tokens.
+            aim: The most that all of it may take, in tokens.
+        """
+        standing = [line for _, lines in self.state.sections for line in lines]
+        choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
         # Sizes are estimates, mostly too large; what turns out too much is soon taken back.
-        space = GENEROUS * (space - names)
+        space *= GENEROUS
         best, best_size, quoted = "", -1.0, list[int]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
@@ -247,9 +257,7 @@ class _Composer:
                 break
             taken = space if size <= aim else choice.needed(chosen)
             space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
-        if not best:
-            return ""
-        return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
+        return best, quoted
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""

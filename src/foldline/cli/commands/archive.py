@@ -82,14 +82,16 @@ def copy(
 
 
 @command.command("key", short_help="Make a key for an encrypted archive.")
-def make_key() -> None:
+@options.output
+def make_key(output: Output) -> None:
     """
     Print a new random key.
 
     Keep it where only those read it who may read the archive, in FOLDLINE_ARCHIVE_KEY or a file:
     without it nothing of an archive that is encrypted with it can be read again.
     """
-    click.echo(secrets.token_urlsafe(KEY_BYTES))
+    key = secrets.token_urlsafe(KEY_BYTES)
+    output.result("archive.key/1", {"key": key}, text=key)
 
 
 @command.command("check", short_help="Read everything, and name what is damaged.")
