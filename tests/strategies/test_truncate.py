@@ -53,6 +53,18 @@ def test_tool_outputs_are_cut_before_what_the_user_said():
     assert after.messages[0].text == "task " * 300
 
 
+def test_a_giant_output_in_a_users_message_is_cut_as_an_output():
+    code = "\n".join(
+        f"def step_{n}(text):\n    # Breaks the word in the middle.\n    return text[{n}:]\n"
+        for n in range(400)
+    )
+    acted = A("I look.\n```bash\ncat steps.py\n```")
+    after, _ = shortened(view(U("Mend it."), acted, U(code)), 1_000)
+    shown = after.messages[2].text
+    assert "shortened to these lines" in shown
+    assert "def step_" in shown
+
+
 def test_the_task_itself_is_cut_at_worst_with_its_handle():
     after, plan = shortened(view(S("s"), U(LONG)), 1_000)
     assert after.tokens <= 1_000

@@ -34,6 +34,10 @@ from foldline.values.view import View
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
 
+SURELY_OUTPUT = 2_000
+"""Tokens above which what looks like an output in a user's message is cut as one: none writes so
+much, and the beginning of what is smaller stays."""
+
 LEAST_SHARE = 1 / 8
 """Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
 
@@ -203,7 +207,7 @@ def _cut(view: View, need: CompactionContext, site: CutSite, cap: int, style: St
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
-        if style == "salient" and _is_written(part, site.rank, rest):
+        if style == "salient" and _is_written(part, site, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
             asked = Query.of(view.messages, need.focus) if style == "salient" else None
@@ -226,9 +230,10 @@ def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
     return None
 
 
-def _is_written(part: Part, rank: Rank, text: str) -> bool:
+def _is_written(part: Part, site: CutSite, text: str) -> bool:
     """Return True if somebody wrote a text: agents without tools get outputs as text parts too."""
-    return (isinstance(part, Text) and rank != "tool") or is_report(text)
+    is_output = site.rank == "tool" and site.tokens > SURELY_OUTPUT
+    return (isinstance(part, Text) and not is_output) or is_report(text)
 
 
 def leading(message: Message, part: int) -> str:
