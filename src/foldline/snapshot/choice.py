@@ -40,7 +40,7 @@ HANDLE_TOKENS: Final = 4.0
 LEAST_LINE: Final = 12
 """Characters of a line that is not quoted twice, and tokens that no statement is looked for."""
 
-CANDIDATES: Final = 2.2
+CANDIDATES: Final = 2.5
 """How many times what fits is looked at: what stands further behind adds too little."""
 
 PASSED_OVER: Final = 40

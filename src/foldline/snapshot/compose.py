@@ -49,11 +49,8 @@ FITTINGS: Final = 4
 CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
 
-GENEROUS, MIDDLE = 1.15, 0.998
-"""
-Factor of the space that the first choice is made for, and fraction of the room that those after it
-aim at.
-"""
+MIDDLE: Final = 0.998
+"""Fraction of the room that a second choice aims at: sizes are estimates."""
 
 UNSPENT: Final = 0.04
 """Fraction of the room that is not left to names where there are too few."""
@@ -244,8 +241,6 @@ class _Composer:
         """
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        # Sizes are estimates, mostly too large; what turns out too much is soon taken back.
-        space *= GENEROUS
         best, best_size, quoted = "", -1.0, list[int]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
