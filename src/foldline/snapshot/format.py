@@ -27,7 +27,8 @@ HANDLE_DIGITS: Final = 10
 
 _HANDLE = lazy_pattern(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
 _LINE_END = lazy_pattern("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+_COLOUR = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]")
+_HIDDEN = lazy_pattern("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,18 @@ def snapshot_id(messages: Iterable[str]) -> str:
 
 def indented(text: str) -> str:
     """Write a text so that none of its lines can pass for a row, a heading or a handle."""
-    lines = (_HIDDEN.sub(" ", line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
+    lines = (_visible(line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
     return "\n ".join(line for line in lines if line)
 
 
 def one_line(text: str) -> str:
     """Write a text as one line without signs that nobody sees."""
-    return " ".join(_HIDDEN.sub(" ", text).split())
+    return " ".join(_visible(text).split())
+
+
+def _visible(text: str) -> str:
+    # A colour stands between two letters of a word as well as between two words.
+    return _HIDDEN.sub(" ", _COLOUR.sub("", text))
 
 
 def header(messages: int, tokens: int, number: str, phrases: Phrases = ENGLISH) -> str:
