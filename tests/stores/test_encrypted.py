@@ -104,6 +104,7 @@ def test_the_same_content_is_kept_once(place):
         ("swordfish", "no key of an archive. A key is 32 random bytes"),
         ("é" * 43, "no key of an archive"),
     ],
+    ids=["none", "empty", "another", "short", "not-ascii"],
 )
 def test_a_missing_or_wrong_key_is_an_error_that_says_what_to_do(place, key, words):
     fill(place, ONE, turns=2)
