@@ -196,7 +196,7 @@ def compact_transcript(
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     names = handles(transcript.messages)
     settings = config or Config()
-    need = CompactionContext(
+    context = CompactionContext(
         budget.target,
         budget.limit,
         budget.scale,
@@ -213,11 +213,11 @@ def compact_transcript(
 
         # A number of tokens says nothing about the window of who answers.
         is_window = budget.resolved and not budget.fixed
-        need = replace(
-            need, reader=reader_of(summarizer, budget.scale if is_window else UNKNOWN_WINDOW)
+        context = replace(
+            context, reader=reader_of(summarizer, budget.scale if is_window else UNKNOWN_WINDOW)
         )
         answer = functools.partial(run_ask, summarizer)
-    outcome = drive(compact_view(before, budget, policy, need, Sources()), answer)
+    outcome = drive(compact_view(before, budget, policy, context, Sources()), answer)
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown, counter)

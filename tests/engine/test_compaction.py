@@ -40,8 +40,8 @@ def told(size=4_000):
 
 def run(found, budget, *rungs, cold=True):
     names = handles(found.messages)
-    need = CompactionContext(budget.target, budget.limit, budget.scale, names, cold)
-    return drive(compact_view(found, budget, Policy("p", rungs), need), lambda _: None)
+    context = CompactionContext(budget.target, budget.limit, budget.scale, names, cold)
+    return drive(compact_view(found, budget, Policy("p", rungs), context), lambda _: None)
 
 
 def test_what_is_within_budget_comes_back_as_it_is():

@@ -33,10 +33,10 @@ def kept(messages, keep, dialect="openai-chat"):
     """Return what is left when all but the newest ``keep`` groups may go."""
     shown = log(*messages)
     found = View.of(shown, QUARTERS, dialect=dialect)
-    need = CompactionContext(1, 10**6, 10**6, handles(shown))
+    context = CompactionContext(1, 10**6, 10**6, handles(shown))
     budget = Budget.of_window(found.tokens + 1, output=0, margin=0)
     window = Policy("window", (Rung(Window(keep), 0.0),))
-    return drive(compact_view(found, budget, window, need), lambda _: None).view.messages
+    return drive(compact_view(found, budget, window, context), lambda _: None).view.messages
 
 
 def is_paired(messages):
@@ -259,8 +259,8 @@ def test_clearing_arguments_and_results_of_a_mixed_message_keeps_what_the_user_s
     )
     shown = log(U("t"), A(c("1")), mixed, A("x"), U("u"))
     found = View.of(shown, QUARTERS, dialect="anthropic")
-    need = CompactionContext(1, 10**6, 10**6, handles(shown))
-    plan = drive(Clear(keep=0).propose(found, need), lambda _: None)
+    context = CompactionContext(1, 10**6, 10**6, handles(shown))
+    plan = drive(Clear(keep=0).propose(found, context), lambda _: None)
     assert found.after(plan.edits).messages[2].parts[1] == Text("and then?")
 
 

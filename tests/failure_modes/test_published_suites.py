@@ -24,8 +24,8 @@ COUNTER = EstimatedCounter("o200k")
 
 def first_kept(found, share):
     """Return the position of the first message that a split by tokens keeps."""
-    need = CompactionContext(found.tokens, found.tokens, found.tokens, {})
-    older = Keep("share", 1 - share).older(found, need)
+    context = CompactionContext(found.tokens, found.tokens, found.tokens, {})
+    older = Keep("share", 1 - share).older(found, context)
     folded = {i for g in older for i in g.members}
     return next((i for i in range(1, len(found.messages)) if i not in folded), None)
 
@@ -143,8 +143,8 @@ def test_removing_a_call_removes_its_output_and_the_reverse():
 
 
 def cleared(found, strategy, target=0):
-    need = CompactionContext(target, target, 10**6, handles(found.messages))
-    plan = drive(strategy.propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, 10**6, handles(found.messages))
+    plan = drive(strategy.propose(found, context), lambda _: None)
     return [found.positions[edit.message] for edit in plan.edits]
 
 

@@ -52,8 +52,10 @@ def compacted(transcript, counter, limit, name, files):
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     budget = Budget.of_tokens(limit)
     names = handles(transcript.messages)
-    need = CompactionContext(budget.target, budget.limit, budget.scale, names)
-    steps = compact_view(before, budget, policy(name), need, Sources(SETTINGS, lambda *_: files))
+    context = CompactionContext(budget.target, budget.limit, budget.scale, names)
+    steps = compact_view(
+        before, budget, policy(name), context, Sources(SETTINGS, lambda *_: files)
+    )
     outcome = drive(steps, lambda _: None)
     receipt = build_receipt(before, outcome, budget, name, names)
     return Compaction(None, receipt, transcript, transcript.with_messages(outcome.view.messages))

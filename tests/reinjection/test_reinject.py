@@ -70,12 +70,12 @@ def disk(**texts):
 
 def compacted(found, policy=FOLD, *, budget=None, settings=SETTINGS, read=None):
     budget = budget or Budget(20_000, 10_000, 20_000)
-    need = CompactionContext(
+    context = CompactionContext(
         min(500, budget.target), budget.limit, budget.scale, handles(found.messages)
     )
     # The target is the budget's for what is put back, and a small one for the ladder.
     outcome = drive(
-        compact_view(found, budget, policy, need, Sources(settings, read)), lambda _: None
+        compact_view(found, budget, policy, context, Sources(settings, read)), lambda _: None
     )
     if outcome.status == "compacted":
         assert outcome.view.tokens <= budget.limit
@@ -285,8 +285,8 @@ def test_a_plan_that_is_in_sight_or_was_cleared_or_was_refused_does_not_come_bac
     quoted = "- [pending] step 0\n - [pending] step 1"
 
     class Quoting(Folding):
-        def propose(self, view, need):
-            made = yield from super().propose(view, need)
+        def propose(self, view, context):
+            made = yield from super().propose(view, context)
             (fold,) = made.edits
             told = Message("user", (Text(f"{SNAPSHOT_HEADER}]\nabc {quoted}"),), id="f" * 32)
             return Plan((Fold(fold.messages, told),))

@@ -28,9 +28,9 @@ class Seeing:
     def __init__(self) -> None:
         self.cold: list[bool] = []
 
-    def propose(self, _: View, need: CompactionContext) -> Any:
+    def propose(self, _: View, context: CompactionContext) -> Any:
         yield from ()
-        self.cold.append(need.cold)
+        self.cold.append(context.cold)
         return Plan(reason="looked")
 
 

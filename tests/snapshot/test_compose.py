@@ -58,9 +58,9 @@ class Shown:
 
 
 def composed(found, room=2_000, account="", positions=None):
-    need = CompactionContext(room, room, found.tokens, handles(found.messages))
+    context = CompactionContext(room, room, found.tokens, handles(found.messages))
     folded = range(1, len(found.messages) - 1) if positions is None else positions
-    return compose(found, need, folded, room, account)
+    return compose(found, context, folded, room, account)
 
 
 def body(snapshot):

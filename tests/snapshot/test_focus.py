@@ -41,8 +41,8 @@ def snapshot(focus):
     lines = "\n".join(f"part {n} reads src/part_{n}.py and lib/tool_{n}.py" for n in range(300))
     said = A(f"{lines}\nThe migration is kept in cold storage.\n{lines}")
     found = view(U("task"), said, A("end"), U("next"))
-    need = CompactionContext(400, 400, 400, handles(found.messages), focus=focus)
-    plan = drive(Summarize().propose(found, need), lambda _: None)
+    context = CompactionContext(400, 400, 400, handles(found.messages), focus=focus)
+    plan = drive(Summarize().propose(found, context), lambda _: None)
     return next(m.text for m in found.after(plan.edits).messages if is_snapshot(m))
 
 

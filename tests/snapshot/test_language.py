@@ -39,8 +39,8 @@ def steps(start):
 def folded(messages, target=3_000):
     """Return the messages after a fold, and the snapshot among them."""
     shown = view(*messages)
-    need = CompactionContext(target, 4 * target, 4 * target, handles(shown.messages))
-    plan = drive(Summarize().propose(shown, need), None)
+    context = CompactionContext(target, 4 * target, 4 * target, handles(shown.messages))
+    plan = drive(Summarize().propose(shown, context), None)
     after = shown.after(plan.edits)
     (snapshot,) = (m.text for m in after.messages if m.origin == "snapshot")
     return after.messages, snapshot

@@ -16,8 +16,8 @@ LONG = "\n".join(f"line {n} of the output" for n in range(60))
 
 def reading(*messages, positions=None):
     found = view(*messages)
-    need = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
-    return read(found, need, positions or range(len(messages)))
+    context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
+    return read(found, context, positions or range(len(messages)))
 
 
 def told(*messages, **rest):

@@ -25,9 +25,9 @@ def edit(number, path, name="edit"):
 
 def standing(*messages, positions=None, carried=None):
     found = view(*messages)
-    need = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
+    context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
     folded = range(len(messages)) if positions is None else positions
-    made = state(found, need, folded, carried or {}, Judge(found.names, Focus()))
+    made = state(found, context, folded, carried or {}, Judge(found.names, Focus()))
     return {title: lines for title, lines in made.sections if lines}
 
 

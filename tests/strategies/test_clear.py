@@ -17,8 +17,8 @@ LONG = "x" * 4_000
 
 
 def plan(found, strategy, target=0, *, cold=True, requests=20):
-    need = CompactionContext(target, target, 100_000, handles(found.messages), cold, requests)
-    return drive(strategy.propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, 100_000, handles(found.messages), cold, requests)
+    return drive(strategy.propose(found, context), lambda _: None)
 
 
 def cleared(found, strategy, **rest):

@@ -10,10 +10,10 @@ LONG = "x" * 400
 
 
 def cleared(found):
-    need = CompactionContext(0, 0, 1, handles(found.messages))
+    context = CompactionContext(0, 0, 1, handles(found.messages))
     return [
         found.positions[edit.message]
-        for edit in drive(Dedupe().propose(found, need), lambda _: None).edits
+        for edit in drive(Dedupe().propose(found, context), lambda _: None).edits
     ]
 
 

@@ -15,8 +15,8 @@ def thinking(*said):
 
 
 def propose(found):
-    need = CompactionContext(0, 0, 1, handles(found.messages))
-    return drive(Reasoning().propose(found, need), lambda _: None)
+    context = CompactionContext(0, 0, 1, handles(found.messages))
+    return drive(Reasoning().propose(found, context), lambda _: None)
 
 
 def test_reasoning_of_finished_turns_is_left_out_as_a_whole():

@@ -9,8 +9,8 @@ from foldline.values.handles import handles
 
 def edit(found, index=2, part=0):
     names = handles(found.messages)
-    need = CompactionContext(100, 100, 100, names)
-    return clear(found, need, index, part, "clear", "an old result")
+    context = CompactionContext(100, 100, 100, names)
+    return clear(found, context, index, part, "clear", "an old result")
 
 
 def told(text, **rest):

@@ -8,8 +8,8 @@ from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def folded(found, keep, target=1_000):
-    need = CompactionContext(target, target, target, {})
-    return [group.members for group in keep.older(found, need)]
+    context = CompactionContext(target, target, target, {})
+    return [group.members for group in keep.older(found, context)]
 
 
 def turns(count):

@@ -27,8 +27,8 @@ IMAGE = Media("image", "image/png", width=10, height=10)
 
 
 def shortened(found, target):
-    need = CompactionContext(target, target, target, handles(found.messages))
-    plan = drive(Truncate().propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, target, handles(found.messages))
+    plan = drive(Truncate().propose(found, context), lambda _: None)
     return found.after(plan.edits), plan
 
 
@@ -220,9 +220,9 @@ SENTENCES = "\n\n".join(
 
 
 def staying(found, target, share=0.6):
-    need = CompactionContext(target, target, found.tokens, handles(found.messages))
+    context = CompactionContext(target, target, found.tokens, handles(found.messages))
     positions = range(len(found.messages))
-    return found.after(shorten_staying(found, need, positions, share, target))
+    return found.after(shorten_staying(found, context, positions, share, target))
 
 
 def words(tokens):

@@ -8,8 +8,8 @@ from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def left(found, strategy=None, target=0):
-    need = CompactionContext(target, target, 1, handles(found.messages))
-    plan = drive((strategy or Window()).propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, 1, handles(found.messages))
+    plan = drive((strategy or Window()).propose(found, context), lambda _: None)
     return words(found.after(plan.edits).messages)
 
 

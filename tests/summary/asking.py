@@ -37,7 +37,7 @@ class Folded:
         return self.snapshot.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def fold(found, model, target=2_000, strategy=None, reader=None, **need):
+def fold(found, model, target=2_000, strategy=None, reader=None, **context):
     """Fold a view; ``model`` is a function, or a list of answers in turn."""
     asks = []
 
@@ -52,7 +52,7 @@ def fold(found, model, target=2_000, strategy=None, reader=None, **need):
         found.tokens,
         handles([*found.originals.values(), *found.messages]),
         reader=reader or ModelLimits(WINDOW),
-        **need,
+        **context,
     )
     steps = (strategy or Summarize()).propose(found, wanted)
     counted = within(steps, wanted.limits, wanted.reader, found.counter.text)

@@ -15,8 +15,8 @@ def read(*messages, edits=(), originals=None):
     said = log(*messages)
     found = View.of(said, COUNTER, originals=said if originals is None else originals)
     found = found.after(edits(said) if callable(edits) else edits)
-    need = CompactionContext(1, 1, 1, handles(said))
-    return [piece.read() for piece in pieces(found, need, range(len(said)))]
+    context = CompactionContext(1, 1, 1, handles(said))
+    return [piece.read() for piece in pieces(found, context, range(len(said)))]
 
 
 def piece(number, text, role="tool"):

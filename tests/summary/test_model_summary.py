@@ -25,8 +25,8 @@ TOLD = "Goal: build. src/module_3.c was compiled to build/part_3_1.o."
 
 
 def plain(found, target=2_000):
-    need = CompactionContext(target, target, found.tokens, handles(found.messages))
-    plan = drive(Summarize().propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, found.tokens, handles(found.messages))
+    plan = drive(Summarize().propose(found, context), lambda _: None)
     return found.after(plan.edits).messages
 
 

@@ -34,17 +34,19 @@ FOLD = Fold(tuple(message.id for message in LOG[1:18]), SNAPSHOT)
 PREPARED = Prepared(LOG[:20], (FOLD,), "openai-chat", 20, 1.0, reason="prepared", fallback=True)
 
 
-def asked(need, log=LOG):
-    return drive(SessionMemory().propose(View.of(log, COUNTER, dialect="openai-chat"), need), None)
+def asked(context, log=LOG):
+    return drive(
+        SessionMemory().propose(View.of(log, COUNTER, dialect="openai-chat"), context), None
+    )
 
 
-def need(target=500, **changes):
+def context(target=500, **changes):
     return CompactionContext(target, 4_000, 4_000, {}, **changes)
 
 
 @pytest.mark.requirement("K27")
 def test_the_prepared_edits_are_proposed_as_they_are():
-    plan = asked(need(memory=PREPARED))
+    plan = asked(context(memory=PREPARED))
     assert plan.edits == (FOLD,)
     assert (plan.reason, plan.fallback) == ("prepared", True)
 
@@ -59,7 +61,7 @@ def test_the_prepared_edits_are_proposed_as_they_are():
     ],
 )
 def test_it_is_refused_with_a_reason(given, log, words):
-    plan = asked(need(**given), log)
+    plan = asked(context(**given), log)
     assert plan.edits == ()
     assert words in plan.reason
 

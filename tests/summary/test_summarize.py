@@ -20,8 +20,8 @@ def told(steps=30):
 
 
 def propose(found, target, strategy=None):
-    need = CompactionContext(target, target, target, handles(found.messages))
-    return drive((strategy or Summarize()).propose(found, need), lambda _: None)
+    context = CompactionContext(target, target, target, handles(found.messages))
+    return drive((strategy or Summarize()).propose(found, context), lambda _: None)
 
 
 def snapshot_of(found, target, strategy=None):

@@ -16,11 +16,11 @@ SOURCE = 1_000_000
 
 def request(*messages, room=100_000, reader=None, settings=None, template=None, focus=""):
     found = view(*(messages or (U("Task."), A("a"), U("Next."))))
-    need = CompactionContext(1, 1, 1, handles(found.messages), focus=focus)
+    context = CompactionContext(1, 1, 1, handles(found.messages), focus=focus)
     reader = reader or ModelLimits(200_000, 64_000)
     positions = range(1, len(found.messages) - 1)
     return SummaryRequest(
-        found, need, reader, positions, room, settings or SummarySettings(), template
+        found, context, reader, positions, room, settings or SummarySettings(), template
     )
 
 

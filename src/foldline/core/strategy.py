@@ -71,8 +71,8 @@ class Strategy(Protocol):
         """What receipts call it."""
         ...
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
-        """Return the plan that brings the view towards ``need.target``."""
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
+        """Return the plan that brings the view towards ``context.target``."""
         ...
 
 

@@ -26,7 +26,7 @@ def compact_view(
     view: View,
     budget: Budget,
     policy: Policy,
-    need: CompactionContext,
+    context: CompactionContext,
     sources: Sources | None = None,
 ) -> Steps[Outcome]:
     """
@@ -36,7 +36,7 @@ def compact_view(
         view: What the model sees now.
         budget: What the messages may take, with what is put back.
         policy: The rungs to try, in order.
-        need: Target and circumstances.
+        context: Target and circumstances.
         sources: Where the plan and the files come from that are put back into view afterwards;
             None to put nothing back.
 
@@ -47,32 +47,32 @@ def compact_view(
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
     wanted = WantedItems() if sources is None else sources.find(view)
-    budget, need, policy = make_room(wanted, view, budget, need, policy)
-    steps = _climb_ladder(view, budget, policy, need)
-    outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
+    budget, context, policy = make_room(wanted, view, budget, context, policy)
+    steps = _climb_ladder(view, budget, policy, context)
+    outcome, spent = yield from within(steps, context.limits, context.reader, view.counter.text)
     outcome = replace(outcome, spent=spent)
     if sources is not None and outcome.status == "compacted":
-        outcome = put_back(view, outcome, budget, need, wanted)
+        outcome = put_back(view, outcome, budget, context, wanted)
     return outcome
 
 
 def _climb_ladder(
-    view: View, budget: Budget, policy: Policy, need: CompactionContext
+    view: View, budget: Budget, policy: Policy, context: CompactionContext
 ) -> Steps[Outcome]:
-    start, edits, reports = yield from _climb_early(view, budget, policy, need)
+    start, edits, reports = yield from _climb_early(view, budget, policy, context)
     mended = repair(start.messages, view.dialect, start.pairing)
     now = (_mark_unread(start) if mended else start).after(mended)
     edits += mended
-    aliases = _aliases(edits, need)
+    aliases = _aliases(edits, context)
     if aliases:
-        known = ChainMap(aliases, need.handles)  # type: ignore[arg-type]  # nothing is written
-        need = replace(need, handles=known)
+        known = ChainMap(aliases, context.handles)  # type: ignore[arg-type]  # nothing is written
+        context = replace(context, handles=known)
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
     for rung in policy.rungs:
-        if now.tokens <= need.target:
+        if now.tokens <= context.target:
             break
-        if not rung.early and not (rung.last and now.tokens <= need.limit):
-            step = yield from _climb_rung(rung, start, now, budget, need)
+        if not rung.early and not (rung.last and now.tokens <= context.limit):
+            step = yield from _climb_rung(rung, start, now, budget, context)
             reports.append(step.report)
             edits += step.edits
             now = step.view
@@ -80,13 +80,13 @@ def _climb_ladder(
 
 
 def _climb_early(
-    view: View, budget: Budget, policy: Policy, need: CompactionContext
+    view: View, budget: Budget, policy: Policy, context: CompactionContext
 ) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
     """Climb the rungs that need no mended history; the others start from what these leave."""
     now, edits, reports = view, list[Edit](), list[RungReport]()
     for rung in policy.rungs:
-        if rung.early and now.tokens > need.target:
-            step = yield from _climb_rung(rung, view, _mark_unread(now), budget, need)
+        if rung.early and now.tokens > context.target:
+            step = yield from _climb_rung(rung, view, _mark_unread(now), budget, context)
             reports.append(step.report)
             edits += step.edits
             now = step.view if step.edits else now
@@ -98,12 +98,14 @@ def _mark_unread(view: View) -> View:
     return replace(view, unread=view.unread | unread(view.messages))
 
 
-def _aliases(edits: Sequence[Edit], need: CompactionContext) -> dict[str, str]:
+def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str]:
     """Give messages that a repair put in place of one other message the handle of that one."""
     return {
-        edit.snapshot.id: need.handles[edit.messages[0]]
+        edit.snapshot.id: context.handles[edit.messages[0]]
         for edit in edits
-        if isinstance(edit, Fold) and len(edit.messages) == 1 and edit.messages[0] in need.handles
+        if isinstance(edit, Fold)
+        and len(edit.messages) == 1
+        and edit.messages[0] in context.handles
     }
 
 
@@ -125,7 +127,7 @@ class _Step:
 
 
 def _climb_rung(
-    rung: Rung, start: View, now: View, budget: Budget, need: CompactionContext
+    rung: Rung, start: View, now: View, budget: Budget, context: CompactionContext
 ) -> Steps[_Step]:
     name = rung.strategy.name
     if not budget.is_due(rung.trigger, start.tokens):
@@ -133,7 +135,7 @@ def _climb_rung(
     if budget.fixed and rung.gentle:
         reason = "a summary keeps more of a hard budget"
         return _Step(now, RungReport(name, "skipped", reason=reason))
-    plan = yield from rung.strategy.propose(now, need)
+    plan = yield from rung.strategy.propose(now, context)
     if not plan.edits:
         reason = plan.reason[:LONGEST_REASON] or "nothing to do"
         return _Step(now, RungReport(name, "skipped", reason=reason))
@@ -144,7 +146,7 @@ def _climb_rung(
     floor = (
         1 if budget.fixed else max(rung.gain_tokens, round(rung.gain_fraction * budget.scale), 1)
     )
-    if freed < floor and (freed <= 0 or after.tokens > need.target):
+    if freed < floor and (freed <= 0 or after.tokens > context.target):
         reason = f"would free {freed:,} tokens, less than {floor:,}"
         return _Step(now, RungReport(name, "rejected", reason=reason))
     outcome: Literal["applied", "fallback"] = "fallback" if plan.fallback else "applied"

@@ -106,10 +106,10 @@ class Sources:
 
 
 def make_room(
-    wanted: WantedItems, view: View, budget: Budget, need: CompactionContext, policy: Policy
+    wanted: WantedItems, view: View, budget: Budget, context: CompactionContext, policy: Policy
 ) -> tuple[Budget, CompactionContext, Policy]:
     """
-    Return budget, need and policy of a compaction that leaves room for what is put back after it.
+    Return budget, context and policy that leave room for what is put back afterwards.
 
     The policy first takes out what an earlier compaction put back.
     """
@@ -121,8 +121,8 @@ def make_room(
         # What stays beside a span is not shortened for it: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
     else:
-        need = replace(need, target=max(1, need.target - spare))
-    return budget, need, _detach_first(policy, view.messages)
+        context = replace(context, target=max(1, context.target - spare))
+    return budget, context, _detach_first(policy, view.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def put_back(
     before: View,
     outcome: Outcome,
     budget: Budget,
-    need: CompactionContext,
+    context: CompactionContext,
     wanted: WantedItems,
 ) -> Outcome:
     """
@@ -199,14 +199,14 @@ def put_back(
         before: The view that was compacted.
         outcome: What became of it: it was compacted.
         budget: What the messages may take; the limit is never passed.
-        need: The target that the compaction had.
+        context: The target that the compaction had.
         wanted: What is to be in view.
 
     Returns:
         The outcome, perhaps with one more message; unchanged where nothing but what an earlier
         compaction put back could be taken out.
     """
-    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
+    short = outcome.view.tokens > context.target and before.tokens <= budget.limit
     if short and _is_only_detached(outcome):
         why = "nothing but what an earlier compaction put back could be taken out"
         return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)

@@ -206,7 +206,7 @@ def _outcome(
     reader, _ = who_is_asked(state)
     reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
-    need = CompactionContext(
+    context = CompactionContext(
         budget.target,
         budget.limit,
         budget.scale,
@@ -223,7 +223,7 @@ def _outcome(
     learned = state.shown.learned
     before = replace(before, vocabulary=learned.vocabulary)
     sources = Sources(setting.config.files, read_files, learned.working)
-    outcome = yield from compact_view(before, budget, policy, need, sources)
+    outcome = yield from compact_view(before, budget, policy, context, sources)
     if state.requested is not None:
         outcome = with_answer(before, outcome)
     return outcome, names

@@ -49,7 +49,7 @@ class Picture:
     statistics: BackgroundStatistics
     budget: Budget
     policy: Policy
-    need: CompactionContext
+    context: CompactionContext
     at: int
     revision: int
     generation: int
@@ -68,7 +68,7 @@ def take(state: SessionState) -> Picture:
     reader, _ = who_is_asked(state)
     if not state.shelf.breaker.allows(setting.clock()):
         reader = None
-    need = CompactionContext(
+    context = CompactionContext(
         target,
         budget.limit,
         budget.scale,
@@ -84,12 +84,12 @@ def take(state: SessionState) -> Picture:
         state.shelf.statistics,
         budget,
         preparing(setting.policy),
-        need,
+        context,
         len(shown.log),
         state.shelf.revision,
         state.generation,
         setting.clock(),
-        paused=reader is None and setting.reader is not None and not need.account,
+        paused=reader is None and setting.reader is not None and not context.account,
     )
 
 
@@ -104,8 +104,8 @@ def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
     # The statistics of the session grow with every append: these are the worker's own.
     vocabulary = picture.statistics.vocabulary(picture.log, shown)
     view = replace(picture.view, vocabulary=vocabulary)
-    need = picture.need
-    outcome = yield from compact_view(view, picture.budget, picture.policy, need)
+    context = picture.context
+    outcome = yield from compact_view(view, picture.budget, picture.policy, context)
     if outcome.status != "compacted":
         return outcome.reason if outcome.status == "failed" else ""
     reasons = [PAUSED] if picture.paused else []
@@ -116,7 +116,7 @@ def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
         view.dialect,
         picture.at,
         picture.time,
-        recallable(outcome.edits, view.originals, need.handles),
+        recallable(outcome.edits, view.originals, context.handles),
         picture.paused or any(rung.outcome == "fallback" for rung in outcome.rungs),
         "; ".join(reasons),
         outcome.spent,
@@ -125,7 +125,7 @@ def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
         return "the summary is empty"
     if not prepared.folds:
         return ""
-    return PreparedMemory(prepared, to_store(prepared, picture.generation, need.account))
+    return PreparedMemory(prepared, to_store(prepared, picture.generation, context.account))
 
 
 def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str) -> None:

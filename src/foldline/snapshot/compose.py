@@ -91,7 +91,7 @@ class _Step:
 
 def compose(
     view: View,
-    need: CompactionContext,
+    context: CompactionContext,
     positions: Sequence[int],
     room: int,
     account: str = "",
@@ -102,7 +102,7 @@ def compose(
 
     Args:
         view: The view that holds them.
-        need: Handles, and what the caller wants to be kept above all.
+        context: Handles, and what the caller wants to be kept above all.
         positions: Which messages are folded, in order.
         room: What the snapshot may take, in tokens.
         account: What a model wrote about them; only what it lacks is quoted beside it.
@@ -111,12 +111,12 @@ def compose(
     Returns:
         The snapshot, within its room as far as its first line and the account leave any.
     """
-    reading = read(view, need, positions, phrases)
+    reading = read(view, context, positions, phrases)
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number, phrases)
-    composer = _Composer(view, need, positions, reading, head, account, phrases)
+    composer = _Composer(view, context, positions, reading, head, account, phrases)
     judge, verdicts = composer.judge, reading.verdicts
-    standing = state(view, need, positions, reading.carried, judge, verdicts, phrases)
+    standing = state(view, context, positions, reading.carried, judge, verdicts, phrases)
     told = render(head, ((composer.title, account.split("\n")),), phrases)
     left = room - view.counter.text(told)
     composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
@@ -129,7 +129,7 @@ class _Composer:
     def __init__(
         self,
         view: View,
-        need: CompactionContext,
+        context: CompactionContext,
         positions: Sequence[int],
         reading: HistoryReading,
         head: str,
@@ -138,10 +138,10 @@ class _Composer:
     ) -> None:
         self.view, self.reading, self.head = view, reading, head
         self.account, self.phrases = account, phrases
-        self.title = titles.OWN_ACCOUNT if need.account else titles.ACCOUNT
+        self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
-        self.judge = Judge(view.names, Focus.of(need.focus))
-        self.asked = Query.of(view.messages, need.focus)
+        self.judge = Judge(view.names, Focus.of(context.focus))
+        self.asked = Query.of(view.messages, context.focus)
         self.sources = list(reading.sources)
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:

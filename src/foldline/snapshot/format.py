@@ -60,10 +60,10 @@ class Parsed:
     state: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def handle_at(view: View, need: CompactionContext, position: int) -> str:
+def handle_at(view: View, context: CompactionContext, position: int) -> str:
     """Return the handle of the message at a position."""
     number = view.messages[position].id
-    return need.handles.get(number, number[:HANDLE_LENGTH])
+    return context.handles.get(number, number[:HANDLE_LENGTH])
 
 
 def snapshot_id(messages: Iterable[str]) -> str:

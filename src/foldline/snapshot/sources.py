@@ -128,9 +128,9 @@ class _Reader:
     """Collects the sources of messages that are folded."""
 
     def __init__(
-        self, view: View, need: CompactionContext, positions: Sequence[int], phrases: Phrases
+        self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
     ) -> None:
-        self.view, self.need, self.phrases = view, need, phrases
+        self.view, self.context, self.phrases = view, context, phrases
         self.messages = view.said
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
@@ -170,7 +170,7 @@ class _Reader:
                     (position - step) * 1_000 + place,
                     speaker,
                     text,
-                    handle_at(self.view, self.need, step),
+                    handle_at(self.view, self.context, step),
                     self._density(position),
                     (position + 1) / len(self.messages),
                     whole,
@@ -252,7 +252,7 @@ class _Reader:
         self.carried.update(earlier.state)
         density = self._density(position)
         recency = CHOSEN_BEFORE
-        own = handle_at(self.view, self.need, position)
+        own = handle_at(self.view, self.context, position)
         for place, row in enumerate(earlier.rows):
             self.sources.append(_source(position, place, row, own, density, recency))
 
@@ -267,18 +267,18 @@ def _source(
 
 
 def read(
-    view: View, need: CompactionContext, positions: Sequence[int], phrases: Phrases = ENGLISH
+    view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases = ENGLISH
 ) -> HistoryReading:
     """
     Collect the texts that a snapshot is made of.
 
     Args:
         view: What the model sees.
-        need: Handles.
+        context: Handles.
         positions: The messages that are folded, in order; earlier snapshots are taken apart.
         phrases: The words that calls are written with.
     """
-    reader = _Reader(view, need, positions, phrases)
+    reader = _Reader(view, context, positions, phrases)
     for position in positions:
         reader.read(position)
     sources = tuple(reader.sources)

@@ -131,7 +131,7 @@ class SnapshotState:
 
 def state(
     view: View,
-    need: CompactionContext,
+    context: CompactionContext,
     positions: Sequence[int],
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
@@ -143,14 +143,14 @@ def state(
 
     Args:
         view: What the model sees.
-        need: Handles.
+        context: Handles.
         positions: The messages that are folded.
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
         verdicts: What results say, as far as that is known.
         phrases: The words of its language.
     """
-    found = _Found(view, need, frozenset(positions), judge, verdicts or {}, phrases)
+    found = _Found(view, context, frozenset(positions), judge, verdicts or {}, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return SnapshotState(
@@ -172,20 +172,20 @@ class _Found:
     def __init__(
         self,
         view: View,
-        need: CompactionContext,
+        context: CompactionContext,
         folded: frozenset[int],
         judge: Judge,
         verdicts: Mapping[Site, str],
         phrases: Phrases,
     ) -> None:
-        self.view, self.need, self.folded, self.judge = view, need, folded, judge
+        self.view, self.context, self.folded, self.judge = view, context, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
         self.messages = view.said
         self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
-        return handle_at(self.view, self.need, position)
+        return handle_at(self.view, self.context, position)
 
     # --- requests ------------------------------------------------------------------------
 

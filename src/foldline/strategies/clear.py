@@ -60,15 +60,15 @@ class Clear:
                 hint="Give 0 or more.",
             )
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Clear from the oldest on until the target is met."""
         yield from ()
         edits: list[Edit] = []
         freed, first = 0, -1
         for index, part in self._clearable(view):
-            if not self.fully and view.tokens - freed <= need.target:
+            if not self.fully and view.tokens - freed <= context.target:
                 break
-            edit = clear(view, need, index, part, "clear", "an old result")
+            edit = clear(view, context, index, part, "clear", "an old result")
             if edit:
                 edits.append(edit)
                 freed += _saving(view, index, edit)
@@ -76,7 +76,7 @@ class Clear:
         if not edits:
             return Plan(reason="no old result to clear")
         rewritten = sum(view.counts[first:])
-        if not need.cold and PAY_BACK * rewritten > need.requests * freed:
+        if not context.cold and PAY_BACK * rewritten > context.requests * freed:
             due = PAY_BACK * rewritten / freed
             return Plan(
                 reason=f"the cache is warm and clearing would pay back after {due:.0f} requests"

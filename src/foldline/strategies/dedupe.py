@@ -25,7 +25,7 @@ class Dedupe:
 
     name: str = field(default="dedupe", init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """
         Clear every result whose call was made again later with the same arguments.
 
@@ -47,7 +47,7 @@ class Dedupe:
         edits: list[Edit] = []
         for index, part in reversed(stale):
             if index not in view.protected:
-                edit = clear(view, need, index, part, "dedupe", "read again later")
+                edit = clear(view, context, index, part, "dedupe", "read again later")
                 if edit:
                     edits.append(edit)
         return Plan(tuple(edits), "" if edits else "no result was read again")

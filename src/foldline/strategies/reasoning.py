@@ -25,7 +25,7 @@ class Reasoning:
 
     name: str = field(default="reasoning", init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Leave out all reasoning before the latest thing that the user said."""
         yield from ()
         spoken = [i for i, message in enumerate(view.messages) if message.is_spoken()]
@@ -33,16 +33,16 @@ class Reasoning:
         edits: list[Edit] = []
         for index in range(end):
             if index not in view.protected and view.messages[index].role == "assistant":
-                edits += self._strip(view, need, index)
+                edits += self._strip(view, context, index)
         return Plan(tuple(edits), "" if edits else "no old reasoning")
 
-    def _strip(self, view: View, need: CompactionContext, index: int) -> list[Edit]:
+    def _strip(self, view: View, context: CompactionContext, index: int) -> list[Edit]:
         message = view.messages[index]
         led_to = _led_to(view, index)
         if any(isinstance(part, Opaque) for other in led_to for part in other.parts):
             # What a provider made for itself is bound to its reasoning for good.
             return []
-        handle = need.handles.get(message.id, "")
+        handle = context.handles.get(message.id, "")
         return [
             Rewrite(message.id, position, None, self.name, part_handle(handle, message, position))
             for position, part in enumerate(message.parts)

@@ -29,7 +29,7 @@ def stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
 
 
 def clear(
-    view: View, need: CompactionContext, index: int, part: int, kind: str, why: str
+    view: View, context: CompactionContext, index: int, part: int, kind: str, why: str
 ) -> Rewrite | None:
     """
     Propose to clear one tool result.
@@ -42,7 +42,7 @@ def clear(
     if not isinstance(result, ToolResult) or is_stub(result.text) or message.origin:
         return None
     tokens = view.counter.part(result)
-    handle = part_handle(need.handles.get(message.id, message.id), message, part)
+    handle = part_handle(context.handles.get(message.id, message.id), message, part)
     edit = Rewrite(message.id, part, stub(result, tokens, handle, why), kind, handle)
     shorter = view.counter.part(rewritten(message, edit).parts[part])
     return edit if shorter < tokens else None

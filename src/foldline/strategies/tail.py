@@ -22,7 +22,7 @@ PRESERVED = 0.6
 class TailSelection(Protocol):
     """Says which groups of a view may be folded."""
 
-    def older(self, view: View, need: CompactionContext) -> list[Group]:
+    def older(self, view: View, context: CompactionContext) -> list[Group]:
         """Return the groups that may be folded, oldest first."""
         ...
 
@@ -56,26 +56,26 @@ class Keep:
                 hint="Give a number from 0 to 1.",
             )
 
-    def older(self, view: View, need: CompactionContext) -> list[Group]:
+    def older(self, view: View, context: CompactionContext) -> list[Group]:
         """Return the groups that may be folded, oldest first; an earlier snapshot is one."""
         groups = view.foldable()
-        cut = self._cut(view, need, groups)
+        cut = self._cut(view, context, groups)
         return [
             group
             for position, group in enumerate(groups)
             if position < cut or is_snapshot(view.messages[group.start])
         ]
 
-    def _cut(self, view: View, need: CompactionContext, groups: list[Group]) -> int:
+    def _cut(self, view: View, context: CompactionContext, groups: list[Group]) -> int:
         if self.unit == "groups":
             return max(0, len(groups) - int(self.amount))
         if self.unit == "rounds":
             return self._round_cut(view, groups)
         if self.unit == "target":
-            room = need.target * self.amount
+            room = context.target * self.amount
         else:
             # Of a history that is larger than the window, no more than there is room for.
-            most = max(self.amount * need.limit, PRESERVED * need.target)
+            most = max(self.amount * context.limit, PRESERVED * context.target)
             room = min(self.amount * view.tokens, most)
         cut = len(groups)
         while cut and room > 0:

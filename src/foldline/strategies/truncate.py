@@ -144,16 +144,16 @@ class Truncate:
     style: Style = "salient"
     name: str = field(default="truncate", init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Cut tool outputs and arguments first, and the task itself only if that is not enough."""
         yield from ()
-        edits = level_parts(view, need, range(len(view.messages)), need.target, self.style)
+        edits = level_parts(view, context, range(len(view.messages)), context.target, self.style)
         return Plan(edits, "" if edits else "no part is large enough to cut")
 
 
 def level_parts(
     view: View,
-    need: CompactionContext,
+    context: CompactionContext,
     positions: Iterable[int],
     room: int,
     style: Style = "salient",
@@ -163,7 +163,7 @@ def level_parts(
 
     Args:
         view: The view that holds them.
-        need: Handles.
+        context: Handles.
         positions: Which messages.
         room: What they may take together, in tokens.
         style: Which part of a text to keep.
@@ -183,7 +183,7 @@ def level_parts(
         cap = level([site.tokens for site in group], excess)
         for site in group:
             if site.tokens > cap:
-                edit = _cut(view, need, site, cap, style)
+                edit = _cut(view, context, site, cap, style)
                 saved = _saved(view, edit)
                 if saved > 0:
                     total -= saved
@@ -191,10 +191,10 @@ def level_parts(
     return tuple(edits)
 
 
-def _cut(view: View, need: CompactionContext, site: CutSite, cap: int, style: Style) -> Rewrite:
+def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style: Style) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
-    handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
+    handle = part_handle(context.handles.get(message.id, message.id), message, site.part)
     plan = _short_plan(view, part, cap, handle)
     if plan is not None:
         text = plan
@@ -210,7 +210,7 @@ def _cut(view: View, need: CompactionContext, site: CutSite, cap: int, style: St
         if style == "salient" and _is_written(part, site, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
-            asked = Query.of(view.messages, need.focus) if style == "salient" else None
+            asked = Query.of(view.messages, context.focus) if style == "salient" else None
             text = excerpt(
                 rest, inside, count, handle=handle, style=style, values=values, asked=asked
             )
@@ -302,7 +302,7 @@ def _rank(part: Part, reason: Reason | None) -> Rank:
 
 
 def shorten_staying(
-    view: View, need: CompactionContext, positions: Iterable[int], share: float, folded: int = 0
+    view: View, context: CompactionContext, positions: Iterable[int], share: float, folded: int = 0
 ) -> tuple[Rewrite, ...]:
     """
     Shorten the largest of what has to stay, as far as it takes too much of the target.
@@ -313,12 +313,12 @@ def shorten_staying(
 
     Args:
         view: The view that holds it.
-        need: Handles.
+        context: Handles.
         positions: The messages that stay.
         share: Fraction of the target that they may take.
         folded: What all other messages take, in tokens: they may take what that leaves.
     """
-    staying, target = list(positions), need.target
+    staying, target = list(positions), context.target
     sites = list(_sites(view, staying))
     total = sum(view.counts[index] for index in staying)
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
@@ -335,7 +335,7 @@ def shorten_staying(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, need, site, cap, "salient")
+                edit = _cut(view, context, site, cap, "salient")
                 if (less := _saved(view, edit)) > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())

@@ -24,7 +24,7 @@ class Window:
     keep: int | None = None
     name: str = field(default="window", init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Drop whole groups, oldest first; what is protected stays, and so does a snapshot."""
         yield from ()
         groups = [g for g in view.foldable() if not is_snapshot(view.messages[g.start])]
@@ -33,7 +33,7 @@ class Window:
         left = view.tokens
         gone: list[str] = []
         for group in groups:
-            if self.keep is None and left <= need.target:
+            if self.keep is None and left <= context.target:
                 break
             gone += [view.messages[index].id for index in group.members]
             left -= sum(view.counts[index] for index in group.members)

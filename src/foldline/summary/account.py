@@ -33,7 +33,7 @@ from foldline.values.view import View
 
 def write_account(
     view: View,
-    need: CompactionContext,
+    context: CompactionContext,
     positions: list[int],
     room: int,
     settings: SummarySettings,
@@ -46,7 +46,7 @@ def write_account(
 
     Args:
         view: The view that holds the messages.
-        need: Who answers, or the text of the user's own.
+        context: Who answers, or the text of the user's own.
         positions: Which messages are folded, in order.
         room: What the snapshot may take, in tokens.
         settings: How a model is asked.
@@ -54,12 +54,12 @@ def write_account(
         cuts: What is shortened of the messages that stay.
         language: The language of the account, None for that of the template.
     """
-    if need.account:
-        return _own_account(view, need, round(settings.share * room))
-    if need.reader is None:
+    if context.account:
+        return _own_account(view, context, round(settings.share * room))
+    if context.reader is None:
         return ModelSummary()
     request = SummaryRequest(
-        view, need, need.reader, positions, room, settings, template, cuts, language
+        view, context, context.reader, positions, room, settings, template, cuts, language
     )
     summary = yield from summarize_with_model(request)
     if not summary.text:
@@ -69,9 +69,9 @@ def write_account(
     return replace(summary, text=text, marked=marked)
 
 
-def _own_account(view: View, need: CompactionContext, most: int) -> ModelSummary:
+def _own_account(view: View, context: CompactionContext, most: int) -> ModelSummary:
     """Write the user's own account as one of a model: harmless, and within its share."""
-    text = neutralize(need.account, known_handles(view, need))
+    text = neutralize(context.account, known_handles(view, context))
     short = within(text, most, view.counter.text, math.inf)
     return ModelSummary(short, "" if short == text else "the text of the user is cut")
 

@@ -51,16 +51,16 @@ class HistoryPiece:
         return f"[{self.handle} {self.role}] {self.text}"
 
 
-def pieces(view: View, need: CompactionContext, positions: Sequence[int]) -> list[HistoryPiece]:
+def pieces(view: View, context: CompactionContext, positions: Sequence[int]) -> list[HistoryPiece]:
     """Return the folded messages, oldest first; earlier snapshots are not among them."""
     return [
         _measure(
-            HistoryPiece(handle_at(view, need, position), message.role, text, 0), view.counter
+            HistoryPiece(handle_at(view, context, position), message.role, text, 0), view.counter
         )
         for position in positions
         if not is_snapshot(view.messages[position])
         for message in (view.original(position),)
-        for text in (_render_message(message, handle_at(view, need, position)),)
+        for text in (_render_message(message, handle_at(view, context, position)),)
     ]
 
 

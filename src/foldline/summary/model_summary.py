@@ -75,8 +75,8 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         The account in plain lines, or as far as it came.
     """
     view, settings = request.view, request.settings
-    read = pieces(view, request.need, request.positions)
-    requests = min(request.need.limits.attempts, settings.chunks + settings.retries)
+    read = pieces(view, request.context, request.positions)
+    requests = min(request.context.limits.attempts, settings.chunks + settings.retries)
     if not read:
         return ModelSummary()
     if requests < 1:
@@ -87,7 +87,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     task = request.task(source)
     if task.tokens < LEAST:
         return ModelSummary(problem="there is too little room for an account")
-    is_known = known_handles(view, request.need)
+    is_known = known_handles(view, request.context)
     progress = SummaryProgress(
         tuple(read), previous, request.reader.window, requests, 1 + settings.retries
     )

@@ -24,13 +24,13 @@ class SessionMemory:
 
     name: str = field(default=NAME, init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Return the prepared edits, or why they do not hold."""
         yield from ()
-        memory = need.memory
+        memory = context.memory
         if memory is None:
             return Plan(reason="nothing is prepared")
-        if need.focus and not need.account:
+        if context.focus and not context.account:
             return Plan(reason="it was prepared before it was known what to focus on")
         misfit = memory.misfit(view.messages, view.dialect)
         if misfit:

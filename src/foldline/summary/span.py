@@ -42,7 +42,7 @@ class Span:
         if not self.start and not self.up_to:
             raise InputError("A span has a start or an end.", hint="Give start, up_to, or both.")
 
-    def older(self, view: View, need: CompactionContext) -> list[Group]:  # noqa: ARG002  # a Selection
+    def older(self, view: View, context: CompactionContext) -> list[Group]:  # noqa: ARG002  # a Selection
         """Return the groups of the span that may be folded, each whole, oldest first."""
         return self.groups(view)
 

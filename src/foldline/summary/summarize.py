@@ -47,7 +47,7 @@ class Summarize:
         keep: What of the history stays verbatim, such as how much of the newest.
         most: The largest snapshot, as a fraction of the effective window.
         share: Fraction of the target that what stays may take before its largest parts are cut.
-        settings: How a model is asked; None for what the need says.
+        settings: How a model is asked; None for what the context says.
         template: What a model is asked to write, in place of what the settings name.
     """
 
@@ -58,45 +58,45 @@ class Summarize:
     template: Template | None = None
     name: str = field(default=NAME, init=False)
 
-    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
+    def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
-        positions = sorted(i for group in self.keep.older(view, need) for i in group.members)
+        positions = sorted(i for group in self.keep.older(view, context) for i in group.members)
         folded = sum(view.counts[index] for index in positions)
         gone = frozenset(positions)
         staying = [index for index in range(len(view.messages)) if index not in gone]
         cuts: tuple[Rewrite, ...] = ()
-        if view.tokens - folded > max(self.share * need.target, need.target - folded):
-            cuts = shorten_staying(view, need, staying, self.share, folded)
+        if view.tokens - folded > max(self.share * context.target, context.target - folded):
+            cuts = shorten_staying(view, context, staying, self.share, folded)
         beside = view.after(cuts)
-        room = need.target - sum(beside.counts[index] for index in staying) - MESSAGE_TOKENS
-        room = max(SMALLEST, min(room, round(self.most * need.scale)))
+        room = context.target - sum(beside.counts[index] for index in staying) - MESSAGE_TOKENS
+        room = max(SMALLEST, min(room, round(self.most * context.scale)))
         if folded <= room:
             return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
-        language = conversation_language(view, (self.settings or need.summary).language)
+        language = conversation_language(view, (self.settings or context.summary).language)
         phrases = phrases_for(language)
         summary = ModelSummary()
-        if need.account or (need.reader is not None and positions):
+        if context.account or (context.reader is not None and positions):
             # Imported here: few need what asks for an account and checks it.
             from foldline.summary.account import write_account
 
-            settings = self.settings or need.summary
+            settings = self.settings or context.summary
             summary = yield from write_account(
-                view, need, positions, room, settings, self.template, cuts, language
+                view, context, positions, room, settings, self.template, cuts, language
             )
-        text = compose(beside, need, positions, room, summary.text, phrases)
+        text = compose(beside, context, positions, room, summary.text, phrases)
         spare = room - beside.counter.text(text)
-        more = self._unfolded(view, positions, spare) if self._may_extend(spare, need) else ()
+        more = self._unfolded(view, positions, spare) if self._may_extend(spare, context) else ()
         if more:
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
-            text = compose(beside, need, positions, room, summary.text, phrases)
+            text = compose(beside, context, positions, room, summary.text, phrases)
         edits: tuple[Edit, ...] = (*cuts, _fold(view, positions, text))
         reason = _reason(beside, positions, summary, text)
         return Plan(edits, reason, fallback=bool(summary.problem))
 
-    def _may_extend(self, spare: int, need: CompactionContext) -> bool:
+    def _may_extend(self, spare: int, context: CompactionContext) -> bool:
         """Return True if the story leaves room that recent steps may use."""
-        return isinstance(self.keep, Keep) and spare > (1 - USED) * need.target
+        return isinstance(self.keep, Keep) and spare > (1 - USED) * context.target
 
     def _unfolded(self, view: View, positions: list[int], spare: int) -> frozenset[int]:
         """Return what of the newest history has room although it lies before the tail."""

@@ -78,7 +78,7 @@ class SummaryRequest:
     """
 
     view: View
-    need: CompactionContext
+    context: CompactionContext
     reader: ModelLimits
     positions: Sequence[int]
     room: int
@@ -111,7 +111,7 @@ class SummaryRequest:
             int(most / SLACK),
             self.language,
             tuple(self._tools()),
-            " ".join(self.need.focus[:FOCUS].split()),
+            " ".join(self.context.focus[:FOCUS].split()),
             self._plan(),
             "\n".join(self._shortened()),
             *self._beside(),
@@ -120,7 +120,7 @@ class SummaryRequest:
 
     def cut_tokens(self) -> int:
         """Count what the shortened messages hold, in tokens: the account stands for it too."""
-        return sum(piece.tokens for piece in pieces(self.view, self.need, self._cut()))
+        return sum(piece.tokens for piece in pieces(self.view, self.context, self._cut()))
 
     def within(self, task: SummaryTask, window: int) -> SummaryTask:
         """Return the task with an account that a window, in tokens, has room for."""
@@ -164,7 +164,7 @@ class SummaryRequest:
             by_user[view.messages[position].is_spoken()].append(position)
         found = list[str]()
         for positions in by_user.values():
-            texts = pieces(view, self.need, positions)
+            texts = pieces(view, self.context, positions)
             if texts and left > LEAST:
                 texts = fit_pieces(texts, view.counter, view.names, left, left)
                 left -= sum(piece.tokens for piece in texts)
@@ -180,29 +180,29 @@ class SummaryRequest:
         ]
         quoted, left = dict[int, str](), round(BESIDE_SHARE * self.reader.window)
         for index in sorted(spoken, key=lambda i: (i not in view.protected, -i)):
-            handle, visible = handle_at(view, self.need, index), view.messages[index]
+            handle, visible = handle_at(view, self.context, index), view.messages[index]
             text = excerpt(visible.text, min(BESIDE, left), view.counter, handle=handle)
             left -= view.counter.text(text)
             if left < 0:
                 break
             quoted[index] = f"[{handle} {visible.role}] {text}"
-        names = [handle_at(view, self.need, index) for index in whole if index not in quoted]
+        names = [handle_at(view, self.context, index) for index in whole if index not in quoted]
         others = (names[0], names[-1], len(names)) if names else None
         return "\n".join(quoted[index] for index in sorted(quoted)), others
 
     def _plan(self) -> str:
         found = plan([self.view.original(position) for position in self.positions])
-        return handle_at(self.view, self.need, self.positions[found.position]) if found else ""
+        return handle_at(self.view, self.context, self.positions[found.position]) if found else ""
 
 
-def known_handles(view: View, need: CompactionContext) -> Callable[[str], bool]:
+def known_handles(view: View, context: CompactionContext) -> Callable[[str], bool]:
     """
     Return what says whether digits are a handle.
 
     They are if the id of a message begins with them, or an earlier snapshot names them: what it
     stands for may lie in an archive only.
     """
-    known = need.handles
+    known = context.handles
     register = known if isinstance(known, Handles) else Register(known)
     earlier = {
         handle
