@@ -22,6 +22,13 @@ EMBEDDERS: Final = """
     )
     """
 
+LINKS: Final = 24
+CONSIDERED: Final = 128
+"""
+To how many others a vector is linked in the index, and among how many these are chosen. With the
+16 and 64 of pgvector, 98.2 to 98.8 % of the exact twenty nearest were found among a million.
+"""
+
 LOOKED_AT: Final = 200
 """Vectors that the index keeps at hand while it goes from one to the next (``ef_search``)."""
 
@@ -161,7 +168,8 @@ def _make_index(connection: Connection, embedder: Embedder, fill: Fill | None) -
         fill(connection)
     connection.execute(
         f"CREATE INDEX near_{number} ON near USING hnsw"
-        f" ((direction::halfvec({embedder.dimensions})) halfvec_ip_ops) WHERE embedder = {number}"
+        f" ((direction::halfvec({embedder.dimensions})) halfvec_ip_ops)"
+        f" WITH (m = {LINKS}, ef_construction = {CONSIDERED}) WHERE embedder = {number}"
     )
     return int(number)
 

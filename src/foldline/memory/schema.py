@@ -145,6 +145,11 @@ _SEARCH: Final = (
     """
     CREATE INDEX memories_authors ON memories ("user", author) WHERE state = 'live'
     """,
+    # What filters ask about, of the thousands that words lead to: read from the index alone.
+    """
+    CREATE INDEX memories_facts ON memories (number)
+        INCLUDE ("user", kind, importance, happened, expires, session) WHERE state = 'live'
+    """,
 )
 
 POSTGRES: Final = PostgresSchema("foldline_memory", (_TABLES, _SEARCH), "memory")

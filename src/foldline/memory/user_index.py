@@ -9,6 +9,7 @@ from typing import Any, Final
 from foldline.memory.item_rows import Filter, FilterFacts, find_items
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import LIVE
+from foldline.memory.term_index import FILLER
 from foldline.relevance.terms import terms
 from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Hit, Index, Weights
 from foldline.sql import Connection, Database
@@ -139,7 +140,9 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]], words: Cutter | None
+    rows: Iterable[Sequence[Any]],
+    words: Cutter | None,
+    wanted: frozenset[str] | None = None,
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.
@@ -147,10 +150,14 @@ def read_documents(
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
         words: Cuts Chinese into words.
+        wanted: The terms that are asked for; of others only their number is kept.
     """
     today = cut_name(words)
     for name, kind, content, weight, happened, expires, session, author, told, cut, vector in rows:
         kept = told.split() if cut == today else terms(content, words=words)
+        if wanted is not None:
+            held = [term for term in kept if term in wanted]
+            kept = [*held, *[FILLER] * (len(kept) - len(held))]
         document = Document(
             name,
             content,

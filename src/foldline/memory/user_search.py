@@ -33,7 +33,7 @@ from foldline.retrieval.neighbours import AFTER, BEFORE
 from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 
-POSTINGS: Final = 10_000
+POSTINGS: Final = 3_000
 """Postings that are read for one query."""
 
 FEWEST: Final = 40
@@ -158,7 +158,7 @@ class UserSearch:
                     {"owner": state.id, **wanted.values},
                 )
             )
-        documents, facts = self._load(connection, sorted(numbers))
+        documents, facts = self._load(connection, sorted(numbers), frozenset(cut))
         statistics = Statistics(
             state.memories,
             lambda term: found.frequency.get(term, 0),
@@ -200,7 +200,7 @@ class UserSearch:
         return find_candidates(connection, index, state.id, cut, state.memories, POSTINGS)
 
     def _load(
-        self, connection: Connection, numbers: Sequence[int]
+        self, connection: Connection, numbers: Sequence[int], wanted: frozenset[str]
     ) -> tuple[list[Document], dict[str, FilterFacts]]:
         """Read memories, and those beside them in their conversations."""
         rows = connection.execute(
@@ -209,7 +209,7 @@ class UserSearch:
             {"numbers": list(numbers), "model": self._model},
         ).fetchall()
         documents, facts = list[Document](), dict[str, FilterFacts]()
-        for document, about in read_documents(rows, self._words):
+        for document, about in read_documents(rows, self._words, wanted):
             documents.append(document)
             facts[document.id] = about
         return documents, facts
