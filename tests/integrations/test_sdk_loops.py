@@ -51,7 +51,7 @@ def test_a_plain_loop_gets_through_many_turns_of_trouble(name, turns, tmp_path):
     ):
         said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns)
         receipts = session.receipts
-    check(trouble, server, said, session)
+        check(trouble, server, said, session)
     spent = [receipt.spent.attempts for receipt in receipts]
     assert max(spent) <= LIMITS.attempts
     assert len(asked) == sum(spent), "the receipts name every request to the summarizer"

@@ -93,6 +93,9 @@ class SessionRunner:
         The receipts of everything that was tried, in order, undone compactions included.
 
         Of attempts in a row that asked no model and changed nothing there is the first.
+
+        Raises:
+            StoreError: The session is closed, and older receipts would have to be read.
         """
         return tuple(batch.receipt for batch in self._state.history.batches)
 

@@ -44,6 +44,7 @@ def _home(environ: Mapping[str, str] | None) -> str:
 PREFIX: Final = "FOLDLINE_"
 
 NO_SETTINGS: Final = (
+    "FOLDLINE_ARCHIVE_KEY",
     "FOLDLINE_HOME",
     "FOLDLINE_DEBUG",
     "FOLDLINE_MAX_BYTES",
