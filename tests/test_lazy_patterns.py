@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import subprocess
 import sys
@@ -24,6 +26,12 @@ def test_it_is_compiled_at_the_first_use():
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search("")
+
+
+def test_it_is_copied_and_pickled_before_its_first_use():
+    lazy = lazy_pattern("b+")
+    for made in (copy.copy(lazy), pickle.loads(pickle.dumps(lazy))):  # noqa: S301  # our own
+        assert made.findall("abba") == ["bb"]
 
 
 def test_a_first_compaction_is_loaded_without_compiling_a_pattern():

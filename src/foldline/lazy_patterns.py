@@ -33,6 +33,8 @@ class _LazyPattern:
 
     def __getattr__(self, name: str) -> Any:
         """Take over an attribute of the compiled pattern, so that the next use finds it here."""
+        if name.startswith("_"):  # what copying and pickling look for
+            raise AttributeError(name)
         value = getattr(self._compiled, name)
         setattr(self, name, value)
         return value
