@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from tests.growth import grows_linearly
 from tests.neutral import A, S, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import SnapshotRow, header, render
 from foldline.snapshot.phrases import STORY
-from foldline.snapshot.sources import is_prose, is_report, observations, read
+from foldline.snapshot.sources import is_prose, is_report, observations, read, without_action
 from foldline.values.handles import handles
 
 LONG = "\n".join(f"line {n} of the output" for n in range(60))
@@ -174,3 +175,17 @@ def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_ou
         "change",
         "report",
     ]
+
+
+@pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters"])
+def test_hostile_text_is_looked_through_in_linear_time(text):
+    def look(made):
+        return without_action(made), is_prose(made)
+
+    assert grows_linearly(look, text.__mul__, 400, 3_200)
+
+
+def test_a_command_at_the_end_is_split_off():
+    assert without_action("I look.\n<command>\nls -l\n</command>\n") == ("I look.\n", "ls -l")
+    before = "```sh\nls\n```\nThen:\n"
+    assert without_action(before + "```sh\npwd\n```") == (before, "pwd")

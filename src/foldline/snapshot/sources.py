@@ -54,10 +54,10 @@ _AGENT_TOOLS: Final = lazy_pattern(
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 _ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = lazy_pattern(
-    r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
+    r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```|<command>|<execute).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
     re.DOTALL,
 )
-_SENTENCE: Final = lazy_pattern(r"[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
+_SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""
