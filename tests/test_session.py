@@ -797,6 +797,14 @@ def test_reported_usage_counts_more_than_our_own_count(opened):
     assert "as counted here" in session.receipts[0].warnings[0]
 
 
+@pytest.mark.parametrize("reported", [Usage(input=10**400), Usage(input=1, output=10**400)])
+def test_usage_that_no_window_can_hold_is_not_believed(opened, reported):
+    session = opened()
+    session.append(said(1))
+    session.append(said(2) | {"role": "assistant"}, usage=reported)
+    assert session.pressure.tokens < 10_000
+
+
 def test_usage_from_before_a_compaction_does_not_fire_again(opened):
     session = opened()
     fill(session, 20)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 ANSWERED_WITHIN: Final = 20
 """Among so many messages the model's last answer is looked for when a session is taken up."""
 
+MOST_REPORTED: Final = 10**9
+"""Tokens of a request from which on a report is not believed: no window is that large."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
@@ -206,7 +209,9 @@ class SessionState:
         if usage is None or message.role != "assistant":
             return
         given = usage.read
-        if given <= 0 or (self.shown.epoch and self.viewed != self.shown.epoch):
+        if given <= 0 or usage.total > MOST_REPORTED:
+            return
+        if self.shown.epoch and self.viewed != self.shown.epoch:
             return
         self.shown.anchor = Anchor(usage.total, tokens)
         overhead = self.setting.budget.overhead
