@@ -80,6 +80,52 @@ def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgre
                 assert scores[0] == pytest.approx(scores[1], rel=0.01)
 
 
+@pytest.mark.parametrize("narrow", [0, 1000])
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"session": "old"},
+        {"kinds": ["episodic"]},
+        {"min_importance": 0.9},
+        {"time_range": (None, START)},
+        {},
+    ],
+    ids=lambda filters: " ".join(filters) or "expiry",
+)
+def test_what_a_filter_admits_is_found_behind_any_number_of_newer_memories(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, clock, filters, narrow: int
+) -> None:
+    monkeypatch.setattr(search_module, "POSTINGS", 5)
+    monkeypatch.setattr(directions_module, "NARROW", narrow)
+    words = "rocket launch codename"
+    with Memory.open(postgres_url, clock=clock) as memory:
+        memory.add(
+            f"{words} Heron", kind="episodic", importance=0.9, happened=START, session="old"
+        )
+        for number in range(20):
+            memory.add(
+                f"{words} {number}",
+                kind="semantic" if filters else "working",
+                importance=0.1,
+                happened=START + DAY,
+                session="new",
+            )
+        clock.now += 2 * DAY
+        assert contents(memory.search(words, **filters)) == [f"{words} Heron"]
+
+
+def test_rare_words_of_others_do_not_use_up_what_is_read_for_a_narrow_filter(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_module, "POSTINGS", 5)
+    with Memory.open(postgres_url) as memory:
+        memory.add("The rocket is called Heron", session="old")
+        for number in range(20):
+            memory.add(f"rocket {number} {'zebra' * (number < 6)}", session="new")
+        found = memory.search("zebra rocket", session="old")
+        assert contents(found) == ["The rocket is called Heron"]
+
+
 @pytest.fixture
 def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory whose vectors are found by their index, however few they are."""

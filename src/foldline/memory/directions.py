@@ -88,7 +88,8 @@ class Directions:
             exact: Whether all that the condition admits are compared; None where those are few.
         """
         if exact is None:
-            exact = self._expected(connection, condition, values) <= NARROW
+            rows_of = f"near WHERE embedder = {self.embedder} AND {condition}"
+            exact = admits_few(connection, rows_of, values)
         kind = f"halfvec({self.dimensions})"
         distance = f"direction::{kind} <#> :direction::{kind}"
         if exact:
@@ -102,16 +103,21 @@ class Directions:
             return self.nearest(connection, vector, count, condition, values, exact=True)
         return [int(number) for number, _ in sorted(rows, key=lambda row: row[1])]
 
-    def _expected(
-        self, connection: Connection, condition: str, values: Mapping[str, Any]
-    ) -> float:
-        """Return how many the server expects that a condition admits; none are read."""
-        (plans,) = connection.execute(
-            f"EXPLAIN (FORMAT JSON) SELECT number FROM near WHERE embedder = {self.embedder}"  # noqa: S608  # a number
-            f" AND {condition}",
-            values,
-        ).fetchone()
-        return float(plans[0]["Plan"]["Plan Rows"])
+
+def admits_few(connection: Connection, admitted: str, values: Mapping[str, Any]) -> bool:
+    """
+    Return whether the server expects no more than `NARROW` rows; none are read.
+
+    Args:
+        connection: The database.
+        admitted: A table with a column ``number`` and a condition, in SQL.
+        values: The values of the condition.
+    """
+    (plans,) = connection.execute(
+        f"EXPLAIN (FORMAT JSON) SELECT number FROM {admitted}",  # noqa: S608  # constants
+        values,
+    ).fetchone()
+    return float(plans[0]["Plan"]["Plan Rows"]) <= NARROW
 
 
 def open_directions(

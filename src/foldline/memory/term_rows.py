@@ -58,14 +58,16 @@ class TermRows:
 
     Args:
         pool: The most texts that are found.
-        admitted: Which texts may be found: a table with a column ``number`` and what it is joined
-            by besides, in SQL; empty for all.
+        admitted: Which texts may be found: a table with a column ``number`` and a condition, in
+            SQL; empty for all.
         values: The values that it names.
+        few: Whether those are few: then each of them is looked up under each entry.
     """
 
     pool: int = POOL
     admitted: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    few: bool = False
 
     def count(
         self,
@@ -85,15 +87,11 @@ class TermRows:
         self, connection: Connection, space: int, readings: Sequence[Reading]
     ) -> dict[int, float]:
         """Return the texts that score most, among those that are admitted."""
-        join = f" JOIN {self.admitted}" if self.admitted else ""
         rows = connection.execute(
-            "SELECT ranked.number, ranked.score FROM (SELECT number, sum(says) AS score"  # noqa: S608  # constants
+            "SELECT read.number, sum(says) AS score"  # noqa: S608  # constants
             " FROM unnest(:entries::text[], :says::float8[], :most::bigint[])"
-            " AS asked (term, says, most) CROSS JOIN LATERAL (SELECT number FROM words"
-            " WHERE space = :space AND words.term = asked.term"
-            " ORDER BY number DESC LIMIT asked.most) AS read"
-            f" GROUP BY number ORDER BY score DESC) AS ranked{join}"
-            " ORDER BY ranked.score DESC LIMIT :pool",
+            f" AS asked (term, says, most) CROSS JOIN {self._read()}"
+            " GROUP BY read.number ORDER BY score DESC LIMIT :pool",
             {
                 "space": space,
                 "pool": self.pool,
@@ -104,6 +102,31 @@ class TermRows:
             },
         )
         return {int(number): float(score) for number, score in rows}
+
+    def _read(self) -> str:
+        """
+        Return how the postings of an entry are read, in SQL: only those that are admitted.
+
+        A limit of one row keeps the server to lookups: it takes all terms for equally rare, and
+        would rather read the many postings of a common one.
+        """
+        if self.few:
+            return (
+                f"(SELECT number FROM {self.admitted} OFFSET 0) AS read CROSS JOIN LATERAL"  # noqa: S608  # constants
+                " (SELECT FROM words WHERE space = :space AND words.term = asked.term"
+                " AND words.number = read.number LIMIT 1) AS held"
+            )
+        kept = ""
+        if self.admitted:
+            kept = (
+                f" CROSS JOIN LATERAL (SELECT FROM {self.admitted}"
+                " AND number = words.number LIMIT 1) AS kept"
+            )
+        return (
+            f"LATERAL (SELECT words.number FROM words{kept}"  # noqa: S608  # constants
+            " WHERE words.space = :space AND words.term = asked.term"
+            " ORDER BY words.number DESC LIMIT asked.most) AS read"
+        )
 
 
 def index_terms(connection: Connection, which: str, values: Parameters) -> list[int]:

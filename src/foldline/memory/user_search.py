@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, TypeAlias
 
-from foldline.memory.directions import Directions, open_directions, set_searching
-from foldline.memory.item_rows import Filter, FilterFacts
+from foldline.memory.directions import Directions, admits_few, open_directions, set_searching
+from foldline.memory.item_rows import ALL, Filter, FilterFacts
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
@@ -34,7 +34,7 @@ from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 
 POSTINGS: Final = 3_000
-"""Postings that are read for one query."""
+"""Postings that are read for one query, of memories that its filter admits."""
 
 FEWEST: Final = 40
 MOST: Final = 120
@@ -193,11 +193,13 @@ class UserSearch:
         pool: int,
     ) -> Candidates:
         admitted = (
-            "memories ON memories.number = ranked.number AND memories.user = :user"
-            f" AND state = 'live' AND {wanted.condition}"
+            f"memories WHERE memories.user = :user AND state = 'live' AND {wanted.condition}"
         )
-        index = TermRows(pool, admitted, {"user": self._user, **wanted.values})
-        return find_candidates(connection, index, state.id, cut, state.memories, POSTINGS)
+        values = {"user": self._user, **wanted.values}
+        few = wanted.admits() is not None and admits_few(connection, admitted, values)
+        index = TermRows(pool, admitted, values, few)
+        most = ALL if few else POSTINGS
+        return find_candidates(connection, index, state.id, cut, state.memories, most)
 
     def _load(
         self, connection: Connection, numbers: Sequence[int], wanted: frozenset[str]
