@@ -12,6 +12,7 @@ from foldline.errors import StoreError
 from foldline.stores.encrypted import Seal
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import KEY, open_store
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.transfer import check_sessions, copy_sessions
 
 pytest.importorskip("cryptography", reason="the extra encryption is not installed")
@@ -124,6 +125,40 @@ def test_an_archive_with_plain_sessions_is_not_encrypted_by_the_way(place):
         Session.open(place, "t", key=ONE)
     with Archive.open(place) as archive:
         assert [info.messages for info in archive.sessions()] == [2]
+
+
+def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into_it(place):
+    message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
+    plain, sealed = open_store(place, key=""), open_store(place, key=ONE)
+    with pytest.raises(StoreError, match=r"encrypted by now.*Open it again with its key"):
+        plain.begin(SessionHead("s"))
+    assert sealed.names() == ()
+    sealed.begin(SessionHead("s"))
+    for use in (
+        lambda: plain.load("s"),
+        lambda: plain.begin(SessionHead("s")),
+        lambda: plain.commit("s", 0, Change(0, (message,))),
+    ):
+        with pytest.raises(StoreError, match="encrypted by now"):
+            use()
+    sealed.commit("s", 0, Change(0, (message,)))
+    assert list(sealed.load("s").messages) == [message]
+    plain.close()
+    sealed.close()
+
+
+def test_an_archive_that_has_another_key_by_now_is_not_written(place):
+    message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
+    store = open_store(place, key=ONE)
+    store.begin(SessionHead("s"))
+    with store._store._database.writing() as connection:
+        connection.execute("UPDATE locks SET check_value = ?", (Seal(OTHER).check,))
+    with pytest.raises(StoreError, match="not encrypted with the key"):
+        store.commit("s", 0, Change(0, (message,)))
+    with pytest.raises(StoreError, match="not encrypted with the key"):
+        store.begin(SessionHead("t"))
+    assert store.names() == ("s",)
+    store.close()
 
 
 def test_the_key_may_stand_in_the_environment(place, monkeypatch):

@@ -64,6 +64,7 @@ def _unlocked(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
     seal = Seal(key)
     check = check or (store.lock(seal.check) if not takes_plain else "")
     if check == seal.check:
+        store.expect(check)
         return EncryptedStore(store, seal)
     if check:
         raise StoreError(
