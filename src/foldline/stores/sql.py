@@ -14,7 +14,7 @@ from typing import Final
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, checkpoints, rows
-from foldline.stores.log import StoredBatches, StoredIds, StoredLog
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog, replaced
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
 
 FOUND_AT_MOST: Final = 100
@@ -73,6 +73,7 @@ class SqlStore:
                 StoredBatches(reading, session, rows.batch_count(connection, session)),
                 rows.memory(connection, session),
                 checkpoints.newest(connection, session),
+                session,
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -220,10 +221,12 @@ class SqlStore:
     def _claim(self, connection: Connection, name: str, generation: int, change: Change) -> int:
         row = connection.execute(
             "UPDATE sessions SET generation = generation + 1, updated = ?"
-            " WHERE name = ? AND generation = ?"
+            " WHERE name = ? AND generation = ? AND id = coalesce(?, id)"
             " RETURNING id, (SELECT check_value FROM locks)",
-            (rows.moment(change), name, generation),
+            (rows.moment(change), name, generation, change.session),
         ).fetchone()
+        if row is None and not rows.is_called(connection, name, change.session):
+            raise replaced(name)
         if row is None:
             raise StoreError(
                 f"The session {name!r} was changed by somebody else since it was opened here; "
