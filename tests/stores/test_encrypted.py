@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,34 @@ def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into
     assert list(sealed.load("s").messages) == [message]
     plain.close()
     sealed.close()
+
+
+def test_of_many_keys_that_lock_a_new_archive_at_once_one_is_its_own(place):
+    plain = open_store(place, key="")
+    keys = [secrets.token_urlsafe(32) for _ in range(6)]
+    with ThreadPoolExecutor(len(keys)) as threads:
+        taken = [threads.submit(open_store, place, key=key) for key in keys]
+    failed = [work.exception() for work in taken if work.exception() is not None]
+    assert len(failed) == len(keys) - 1
+    assert [e for e in map(str, failed) if "another key" not in e] == []
+    for work in taken:
+        if work.exception() is None:
+            work.result().close()
+    plain.close()
+
+
+def test_locking_waits_for_a_first_session_that_is_being_made(place):
+    plain = open_store(place, key="")
+    with ThreadPoolExecutor(1) as threads:
+        with plain._database.writing() as connection:
+            plain._insert(connection, SessionHead("s"))
+            locking = threads.submit(open_store, place, key=ONE)
+            with pytest.raises(TimeoutError):
+                locking.result(0.3)
+        assert isinstance(locking.exception(30), StoreError)
+    assert plain.locked_with() == ""
+    assert plain.begin(SessionHead("s")).generation == 0
+    plain.close()
 
 
 def test_an_archive_that_has_another_key_by_now_is_not_written(place):

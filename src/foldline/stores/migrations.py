@@ -103,7 +103,12 @@ _CHECKPOINTS: Final = (
 
 _LOCKS: Final = (
     # What tells the key of an encrypted archive from another one; no row where nothing is.
-    "CREATE TABLE locks (check_value TEXT PRIMARY KEY)",
+    """
+    CREATE TABLE locks (
+        "only" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("only" = 1),
+        check_value TEXT NOT NULL
+    )
+    """,
 )
 
 MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS, _LOCKS)

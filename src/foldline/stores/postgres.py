@@ -106,7 +106,12 @@ _CHECKPOINTS: Final = (
 
 _LOCKS: Final = (
     # What tells the key of an encrypted archive from another one; no row where nothing is.
-    "CREATE TABLE locks (check_value text PRIMARY KEY)",
+    """
+    CREATE TABLE locks (
+        "only" boolean PRIMARY KEY DEFAULT true CHECK ("only"),
+        check_value text NOT NULL
+    )
+    """,
 )
 
 ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST, _CHECKPOINTS, _LOCKS), "archive")
@@ -127,6 +132,10 @@ class PostgresStore(SqlStore):
 
     def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
         super().__init__(PostgresDatabase(url, ARCHIVE, patience=patience))
+
+    def _begin_lock(self, connection: Connection) -> None:
+        # No session must appear between looking for one and locking the archive.
+        connection.execute("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
 
     def _begin_delete(self, connection: Connection) -> None:
         # A writer must not point at a content that is being found to belong to nobody.

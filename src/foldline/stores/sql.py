@@ -177,9 +177,10 @@ class SqlStore:
             What tells its key now: another one if somebody else was first, "" if it has sessions.
         """
         with self._database.writing() as connection:
+            self._begin_lock(connection)
             connection.execute(
                 "INSERT INTO locks (check_value) SELECT ? WHERE NOT EXISTS"
-                " (SELECT 1 FROM locks) AND NOT EXISTS (SELECT 1 FROM sessions)",
+                ' (SELECT 1 FROM sessions) ON CONFLICT ("only") DO NOTHING',
                 (check,),
             )
             return _check_value(connection)
@@ -214,6 +215,9 @@ class SqlStore:
             " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
             rows.session_values(head),
         )
+
+    def _begin_lock(self, connection: Connection) -> None:
+        """Do what has to come before locking the archive, in its transaction."""
 
     def _begin_delete(self, connection: Connection) -> None:
         """Do what has to come before deleting, in its transaction."""
