@@ -86,10 +86,10 @@ _MEMORY: Final = (
 )
 
 _CHECKPOINTS: Final = (
-    # What was shown after a batch.
+    # What was shown after a batch. Programs of the version before delete sessions without it.
     """
     CREATE TABLE checkpoints (
-        session INTEGER NOT NULL REFERENCES sessions (id),
+        session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
         number INTEGER NOT NULL,
         at INTEGER NOT NULL,
         hash BLOB NOT NULL,

@@ -85,10 +85,10 @@ _FIRST: Final = (
 )
 
 _CHECKPOINTS: Final = (
-    # What was shown after a batch.
+    # What was shown after a batch. Workers of the version before delete sessions without it.
     """
     CREATE TABLE checkpoints (
-        session bigint NOT NULL REFERENCES sessions (id),
+        session bigint NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
         number bigint NOT NULL,
         at bigint NOT NULL,
         hash bytea NOT NULL,
@@ -99,7 +99,8 @@ _CHECKPOINTS: Final = (
     )
     """,
     "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
-    # Sessions share messages, so an id alone may name thousands.
+    # Sessions share messages, so an id alone may name thousands. Workers of the version before
+    # are served by it too: what they look up begins with the id.
     "CREATE INDEX IF NOT EXISTS messages_by_id_and_session ON messages (id, session, seq)",
     "DROP INDEX messages_by_id",
 )
