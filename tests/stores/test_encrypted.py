@@ -190,6 +190,20 @@ def test_an_archive_that_has_another_key_by_now_is_not_written(place):
     store.close()
 
 
+def test_a_new_archive_is_encrypted_with_the_key_even_where_plain_ones_are_taken(place):
+    open_store(place, key=ONE, takes_plain=True).close()
+    with pytest.raises(StoreError, match="This archive is encrypted"):
+        open_store(place, key="")
+
+
+def test_an_archive_with_plain_sessions_is_taken_where_that_is_wanted(place):
+    fill(place, "", turns=2)
+    store = open_store(place, key=ONE, takes_plain=True)
+    assert store.names() == ("s",)
+    assert len(list(store.load("s").messages)) == 2
+    store.close()
+
+
 def test_the_key_may_stand_in_the_environment(place, monkeypatch):
     monkeypatch.setenv(KEY, ONE)
     view, _, _ = fill(place, None)
