@@ -239,6 +239,22 @@ def test_content_that_was_changed_is_damage():
         seal.show("00" * 48)
 
 
+def test_one_id_that_cannot_be_read_hides_no_other_from_a_search(place):
+    _, messages, _ = fill(place, ONE, "damaged", turns=3)
+    fill(place, ONE, "whole", turns=3)
+    store = open_store(place, key=ONE)
+    with store._store._database.writing() as connection:
+        connection.execute(
+            "UPDATE messages SET id = 'none' WHERE seq = 1 AND session ="
+            " (SELECT id FROM sessions WHERE name = 'damaged')"
+        )
+    first, second, third = (message.id for message in messages)
+    assert store.find(first) == (("whole", first), ("damaged", first))
+    assert store.find(second) == (("whole", second),)
+    assert store.find(third) == (("whole", third), ("damaged", third))
+    store.close()
+
+
 def test_any_store_can_be_wrapped():
     from foldline.stores.encrypted import EncryptedStore
 
