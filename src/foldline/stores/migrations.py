@@ -107,7 +107,7 @@ _LOCKS: Final = (
     CREATE TABLE locks (
         "only" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("only" = 1),
         check_value TEXT NOT NULL
-    )
+    ) WITHOUT ROWID
     """,
 )
 
