@@ -75,6 +75,19 @@ def test_a_reader_changes_nothing(database):
         connection.execute("INSERT INTO numbers VALUES (1)")
 
 
+def test_a_migration_may_take_longer_than_a_statement(postgres_url):
+    step = (
+        "CREATE TABLE limits AS SELECT current_setting('statement_timeout') AS statement,"
+        " current_setting('lock_timeout') AS waiting"
+    )
+    limits = PostgresSchema("foldline_limits", ((step,),), "limits")
+    database = PostgresDatabase(postgres_url, limits, patience=2.0)
+    with database.reading() as connection:
+        assert connection.execute("SELECT * FROM limits").fetchall() == [("0", "10min")]
+        assert connection.execute("SHOW lock_timeout").fetchone() == ("2s",)
+    database.close()
+
+
 def test_who_waits_too_long_for_another_is_told(database):
     def both():
         with database.writing() as connection:

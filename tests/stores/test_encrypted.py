@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from foldline.errors import StoreError
 from foldline.stores.encrypted import Seal
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import KEY, open_store
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.transfer import check_sessions, copy_sessions
 
 pytest.importorskip("cryptography", reason="the extra encryption is not installed")
@@ -126,6 +128,82 @@ def test_an_archive_with_plain_sessions_is_not_encrypted_by_the_way(place):
         assert [info.messages for info in archive.sessions()] == [2]
 
 
+def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into_it(place):
+    message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
+    plain, sealed = open_store(place, key=""), open_store(place, key=ONE)
+    with pytest.raises(StoreError, match=r"encrypted by now.*Open it again with its key"):
+        plain.begin(SessionHead("s"))
+    assert sealed.names() == ()
+    sealed.begin(SessionHead("s"))
+    for use in (
+        lambda: plain.load("s"),
+        lambda: plain.begin(SessionHead("s")),
+        lambda: plain.commit("s", 0, Change(0, (message,))),
+    ):
+        with pytest.raises(StoreError, match="encrypted by now"):
+            use()
+    sealed.commit("s", 0, Change(0, (message,)))
+    assert list(sealed.load("s").messages) == [message]
+    plain.close()
+    sealed.close()
+
+
+def test_of_many_keys_that_lock_a_new_archive_at_once_one_is_its_own(place):
+    plain = open_store(place, key="")
+    keys = [secrets.token_urlsafe(32) for _ in range(6)]
+    with ThreadPoolExecutor(len(keys)) as threads:
+        taken = [threads.submit(open_store, place, key=key) for key in keys]
+    failed = [work.exception() for work in taken if work.exception() is not None]
+    assert len(failed) == len(keys) - 1
+    assert [e for e in map(str, failed) if "another key" not in e] == []
+    for work in taken:
+        if work.exception() is None:
+            work.result().close()
+    plain.close()
+
+
+def test_locking_waits_for_a_first_session_that_is_being_made(place):
+    plain = open_store(place, key="")
+    with ThreadPoolExecutor(1) as threads:
+        with plain._database.writing() as connection:
+            plain._insert(connection, SessionHead("s"))
+            locking = threads.submit(open_store, place, key=ONE)
+            with pytest.raises(TimeoutError):
+                locking.result(0.3)
+        assert isinstance(locking.exception(30), StoreError)
+    assert plain.locked_with() == ""
+    assert plain.begin(SessionHead("s")).generation == 0
+    plain.close()
+
+
+def test_an_archive_that_has_another_key_by_now_is_not_written(place):
+    message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
+    store = open_store(place, key=ONE)
+    store.begin(SessionHead("s"))
+    with store._store._database.writing() as connection:
+        connection.execute("UPDATE locks SET check_value = ?", (Seal(OTHER).check,))
+    with pytest.raises(StoreError, match="not encrypted with the key"):
+        store.commit("s", 0, Change(0, (message,)))
+    with pytest.raises(StoreError, match="not encrypted with the key"):
+        store.begin(SessionHead("t"))
+    assert store.names() == ("s",)
+    store.close()
+
+
+def test_a_new_archive_is_encrypted_with_the_key_even_where_plain_ones_are_taken(place):
+    open_store(place, key=ONE, takes_plain=True).close()
+    with pytest.raises(StoreError, match="This archive is encrypted"):
+        open_store(place, key="")
+
+
+def test_an_archive_with_plain_sessions_is_taken_where_that_is_wanted(place):
+    fill(place, "", turns=2)
+    store = open_store(place, key=ONE, takes_plain=True)
+    assert store.names() == ("s",)
+    assert len(list(store.load("s").messages)) == 2
+    store.close()
+
+
 def test_the_key_may_stand_in_the_environment(place, monkeypatch):
     monkeypatch.setenv(KEY, ONE)
     view, _, _ = fill(place, None)
@@ -159,6 +237,22 @@ def test_content_that_was_changed_is_damage():
     assert seal.open(sealed) == {"role": "user"}
     with pytest.raises(StoreError, match="did not encrypt"):
         seal.show("00" * 48)
+
+
+def test_one_id_that_cannot_be_read_hides_no_other_from_a_search(place):
+    _, messages, _ = fill(place, ONE, "damaged", turns=3)
+    fill(place, ONE, "whole", turns=3)
+    store = open_store(place, key=ONE)
+    with store._store._database.writing() as connection:
+        connection.execute(
+            "UPDATE messages SET id = 'none' WHERE seq = 1 AND session ="
+            " (SELECT id FROM sessions WHERE name = 'damaged')"
+        )
+    first, second, third = (message.id for message in messages)
+    assert store.find(first) == (("whole", first), ("damaged", first))
+    assert store.find(second) == (("whole", second),)
+    assert store.find(third) == (("whole", third), ("damaged", third))
+    store.close()
 
 
 def test_any_store_can_be_wrapped():

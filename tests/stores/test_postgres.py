@@ -8,7 +8,7 @@ import pytest
 from foldline.errors import StoreError
 from foldline.stores.opening import open_store
 from foldline.stores.postgres import ARCHIVE, PostgresStore
-from foldline.stores.protocol import Change, SessionHead, StoredMessage
+from foldline.stores.protocol import Change, SessionHead, StoredCheckpoint, StoredMessage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
 
@@ -93,6 +93,17 @@ def test_a_database_that_is_not_there_is_named_without_its_password(url):
         PostgresStore(url, patience=0.5)
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in repr(caught.value.__cause__)
+
+
+def test_a_worker_of_the_version_before_can_delete_a_session_with_a_checkpoint(postgres_url):
+    store = open_store(postgres_url)
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, checkpoint=StoredCheckpoint(0, 0, {})))
+    with store._database.writing() as connection:
+        connection.execute("DELETE FROM sessions WHERE name = 's'")
+    with store._database.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+    store.close()
 
 
 def test_a_name_that_postgresql_cannot_hold_is_refused(postgres_url):

@@ -261,6 +261,23 @@ def test_a_name_can_be_used_again_after_its_session_was_deleted(store):
         store.commit("s", before.generation + 1, Change(at=1, messages=(message(3),)))
 
 
+def test_a_writer_of_a_deleted_session_cannot_change_another_of_its_name(store):
+    deleted = store.begin(HEAD)
+    store.delete(["s"])
+    late = Change(at=0, messages=(message(1),), session=deleted.number)
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        store.commit("s", 0, late)
+
+    made_anew = store.begin(HEAD)
+
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        store.commit("s", 0, late)
+    assert store.load("s").messages == ()
+    assert store.commit("s", 0, replace(late, session=made_anew.number)) == 1
+    with pytest.raises(StoreError, match="changed by somebody else"):
+        store.commit("s", 0, replace(late, session=made_anew.number))
+
+
 def test_deleting_makes_the_store_smaller(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1, wire={"a": [*range(80_000)]}),)))

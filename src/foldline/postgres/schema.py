@@ -12,6 +12,10 @@ LOCK = 0x464F4C44
 """The advisory lock under which migrations run, "FOLD" in ASCII."""
 
 
+WAITING = "10min"
+"""How long a migration waits for another one, or for a transaction that uses its tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresSchema:
     """
@@ -45,6 +49,9 @@ def migrate(connection: Connection, schema: PostgresSchema, place: str) -> None:
         return
     connection.execute("BEGIN")
     try:
+        # An index of a large table takes its time, and who waits for it must not give up before.
+        connection.execute("SET LOCAL statement_timeout = 0")
+        connection.execute(f"SET LOCAL lock_timeout = '{WAITING}'")
         # One process migrates; others wait here, and find it done when they read again.
         connection.execute("SELECT pg_advisory_xact_lock(?)", (LOCK,))
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema.name}")

@@ -39,7 +39,8 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
         )
     kept = tuple(source.messages[:length])
     batches = tuple(_carried(source.batches, kept))
-    store.commit(into, stored.generation, Change(at=0, messages=kept, batches=batches))
+    change = Change(at=0, messages=kept, batches=batches, session=stored.number)
+    store.commit(into, stored.generation, change)
 
 
 def _carried(

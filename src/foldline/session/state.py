@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from foldline.ask_runner import ModelLike
@@ -92,6 +92,7 @@ class SessionState:
 
     def _restore(self, stored: StoredSession) -> None:
         self.generation = stored.generation
+        self.number = stored.number
         log = Log(stored, self._read, self._load)
         self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
         self.ids = MessageIds(log.positions)
@@ -183,6 +184,7 @@ class SessionState:
             StoreError: Nothing was recorded, and the block does not run.
         """
         self.stale = True
+        change = replace(change, session=self.number)
         try:
             generation = self.setting.store.commit(self.name, self.generation, change)
         except FoldlineError:

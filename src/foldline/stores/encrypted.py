@@ -14,6 +14,7 @@ import hmac
 import zlib
 from base64 import b64decode, b64encode, urlsafe_b64decode
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar, overload
@@ -196,9 +197,13 @@ class EncryptedStore:
         """Let go of the store; closing twice is allowed."""
         self._store.close()
 
-    def _ids(self, name: str) -> Sequence[str]:
-        stored = self.load(name)
-        return () if stored is None else stored.ids
+    def _ids(self, name: str) -> Iterator[str]:
+        """Yield the ids of a session that can be read; one that cannot hides no other."""
+        with suppress(StoreError):
+            stored = self._store.load(name)
+            for hidden in () if stored is None else stored.ids:
+                with suppress(StoreError):
+                    yield self._seal.show(hidden)
 
     def _opened(self, stored: StoredSession) -> StoredSession:
         show, open_ = self._seal.show, self._seal.open

@@ -22,6 +22,15 @@ Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 Row = TypeVar("Row")
 
 
+def replaced(name: str) -> StoreError:
+    """Say that a session is not the one that was opened, or is gone."""
+    return StoreError(
+        f"The session {name!r} was deleted or replaced since it was opened here; nothing was "
+        "recorded.",
+        hint="Open it again to go on with what has its name now.",
+    )
+
+
 class StoredRows(Sequence[Row]):
     """
     The first rows of a session. What was recorded stays, so it may be read later.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
+from typing import Final
 
 from foldline.errors import StoreError
 from foldline.stores.blobs import pack
+from foldline.stores.log import replaced
 from foldline.stores.protocol import (
     Change,
     SessionHead,
@@ -19,6 +21,8 @@ from foldline.stores.protocol import (
     StoredMessage,
     StoredSession,
 )
+
+_NUMBERS: Final = count(1)
 
 
 @dataclass(slots=True)
@@ -31,6 +35,7 @@ class _Kept:
     batches: list[StoredBatch] = field(default_factory=list)
     memory: StoredMemory | None = None
     checkpoints: list[StoredCheckpoint] = field(default_factory=list)
+    number: int = field(default_factory=lambda: next(_NUMBERS))
 
 
 class MemoryStore:
@@ -56,7 +61,9 @@ class MemoryStore:
         size = sum(len(pack(message.wire)) for message in change.messages)
         with self._lock:
             kept = self._kept.get(name)
-            if kept is None or kept.generation != generation:
+            if kept is None or change.session not in (None, kept.number):
+                raise replaced(name)
+            if kept.generation != generation:
                 raise StoreError(
                     f"The session {name!r} was changed by somebody else since it was opened here; "
                     "nothing was recorded.",
@@ -114,7 +121,14 @@ def _snapshot(kept: _Kept) -> StoredSession:
     messages, batches = tuple(kept.messages), tuple(kept.batches)
     ids = tuple(message.id for message in messages)
     return StoredSession(
-        kept.head, kept.generation, ids, messages, batches, kept.memory, _checkpoint(kept)
+        kept.head,
+        kept.generation,
+        ids,
+        messages,
+        batches,
+        kept.memory,
+        _checkpoint(kept),
+        kept.number,
     )
 
 

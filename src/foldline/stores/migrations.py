@@ -86,10 +86,10 @@ _MEMORY: Final = (
 )
 
 _CHECKPOINTS: Final = (
-    # What was shown after a batch.
+    # What was shown after a batch. Programs of the version before delete sessions without it.
     """
     CREATE TABLE checkpoints (
-        session INTEGER NOT NULL REFERENCES sessions (id),
+        session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
         number INTEGER NOT NULL,
         at INTEGER NOT NULL,
         hash BLOB NOT NULL,
@@ -103,7 +103,12 @@ _CHECKPOINTS: Final = (
 
 _LOCKS: Final = (
     # What tells the key of an encrypted archive from another one; no row where nothing is.
-    "CREATE TABLE locks (check_value TEXT PRIMARY KEY)",
+    """
+    CREATE TABLE locks (
+        "only" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("only" = 1),
+        check_value TEXT NOT NULL
+    ) WITHOUT ROWID
+    """,
 )
 
 MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS, _LOCKS)

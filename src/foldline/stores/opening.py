@@ -25,7 +25,8 @@ def open_store(
             database, as in ``postgresql://user@host/database``.
         key: The key of an encrypted archive; default what ``FOLDLINE_ARCHIVE_KEY`` holds, "" for
             none. An archive that is new is encrypted with it.
-        takes_plain: Whether an archive that is not encrypted is opened although there is a key.
+        takes_plain: Whether an archive with sessions that are not encrypted is opened although
+            there is a key.
 
     Raises:
         StoreError: It cannot be opened, is no archive, a newer Foldline's, or encrypted with
@@ -62,8 +63,10 @@ def _unlocked(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
     from foldline.stores.encrypted import EncryptedStore, Seal
 
     seal = Seal(key)
-    check = check or (store.lock(seal.check) if not takes_plain else "")
+    if not check and not (takes_plain and store.names()):
+        check = store.lock(seal.check)
     if check == seal.check:
+        store.expect(check)
         return EncryptedStore(store, seal)
     if check:
         raise StoreError(

@@ -85,10 +85,10 @@ _FIRST: Final = (
 )
 
 _CHECKPOINTS: Final = (
-    # What was shown after a batch.
+    # What was shown after a batch. Workers of the version before delete sessions without it.
     """
     CREATE TABLE checkpoints (
-        session bigint NOT NULL REFERENCES sessions (id),
+        session bigint NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
         number bigint NOT NULL,
         at bigint NOT NULL,
         hash bytea NOT NULL,
@@ -99,14 +99,20 @@ _CHECKPOINTS: Final = (
     )
     """,
     "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
-    # Sessions share messages, so an id alone may name thousands.
+    # Sessions share messages, so an id alone may name thousands. Workers of the version before
+    # are served by it too: what they look up begins with the id.
     "CREATE INDEX IF NOT EXISTS messages_by_id_and_session ON messages (id, session, seq)",
     "DROP INDEX messages_by_id",
 )
 
 _LOCKS: Final = (
     # What tells the key of an encrypted archive from another one; no row where nothing is.
-    "CREATE TABLE locks (check_value text PRIMARY KEY)",
+    """
+    CREATE TABLE locks (
+        "only" boolean PRIMARY KEY DEFAULT true CHECK ("only"),
+        check_value text NOT NULL
+    )
+    """,
 )
 
 ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST, _CHECKPOINTS, _LOCKS), "archive")
@@ -127,6 +133,10 @@ class PostgresStore(SqlStore):
 
     def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
         super().__init__(PostgresDatabase(url, ARCHIVE, patience=patience))
+
+    def _begin_lock(self, connection: Connection) -> None:
+        # No session must appear between looking for one and locking the archive.
+        connection.execute("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
 
     def _begin_delete(self, connection: Connection) -> None:
         # A writer must not point at a content that is being found to belong to nobody.

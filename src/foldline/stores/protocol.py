@@ -106,7 +106,8 @@ class StoredSession:
 
     ``ids`` are those of ``messages``. They and the batches may be read only when they are asked
     for, as long as the store is open: what was recorded stays. ``memory`` is what is prepared for
-    its next compaction, None when nothing is; ``checkpoint`` the newest that holds.
+    its next compaction, None when nothing is; ``checkpoint`` the newest that holds. ``number`` is
+    never that of another session, even of one that gets the name of a deleted one.
     """
 
     head: SessionHead
@@ -116,6 +117,7 @@ class StoredSession:
     batches: Sequence[StoredBatch] = field(repr=False)
     memory: StoredMemory | None = None
     checkpoint: StoredCheckpoint | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ class Change:
     is pinned, ``dialect`` the dialect once it is known. ``memory`` takes the place of what was
     prepared before; ``forgets`` says that it no longer holds. ``checkpoint`` is what is shown
     after the newest batch. ``time`` is when it happened, in seconds since 1970, where no message
-    or batch says so.
+    or batch says so. ``session`` is the number of the session that it was made for, None for
+    whichever has the name.
     """
 
     at: int
@@ -143,6 +146,7 @@ class Change:
     forgets: bool = False
     time: float = 0.0
     checkpoint: StoredCheckpoint | None = None
+    session: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,7 @@ class Store(Protocol):
             The new generation.
 
         Raises:
-            StoreError: Somebody else changed the session since; nothing was recorded.
+            StoreError: Somebody else changed or deleted the session since; nothing was recorded.
         """
         ...
 

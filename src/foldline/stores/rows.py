@@ -99,6 +99,12 @@ def is_there(connection: Connection, session: int) -> bool:
     return row is not None
 
 
+def is_called(connection: Connection, name: str, session: int | None) -> bool:
+    """Return True if a session has a name; None stands for any session."""
+    row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
+    return row is not None and session in (None, row[0])
+
+
 def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     """Remove sessions and the blobs that only they held; return how many sessions there were."""
     count = 0

@@ -14,7 +14,7 @@ from typing import Final
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, checkpoints, rows
-from foldline.stores.log import StoredBatches, StoredIds, StoredLog
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog, replaced
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
 
 FOUND_AT_MOST: Final = 100
@@ -30,6 +30,7 @@ class SqlStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._check = ""
 
     # --- the Store protocol ----------------------------------------------------------------
 
@@ -40,6 +41,8 @@ class SqlStore:
             return found
         with self._database.writing() as connection:
             self._insert(connection, head)
+            # After inserting, which waits for whoever is locking the archive.
+            self._compare(_check_value(connection))
         created = self.load(head.name)
         if created is None:
             raise blobs.damaged("an index that does not fit its table")
@@ -56,6 +59,7 @@ class SqlStore:
             ).fetchone()
             if row is None:
                 return None
+            self._compare(_check_value(connection))
             session, size, reading = (
                 row[6],
                 rows.length(connection, row[6]),
@@ -69,6 +73,7 @@ class SqlStore:
                 StoredBatches(reading, session, rows.batch_count(connection, session)),
                 rows.memory(connection, session),
                 checkpoints.newest(connection, session),
+                session,
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -80,7 +85,8 @@ class SqlStore:
 
         Raises:
             InputError: A message is not JSON; ``index`` is not known here.
-            StoreError: Somebody else changed the session since; nothing was recorded.
+            StoreError: Somebody else changed the session since, or encrypted the archive; nothing
+                was recorded.
         """
         # Serialised before the lock is taken: other writers do not wait for it.
         contents = [
@@ -158,8 +164,7 @@ class SqlStore:
     def locked_with(self) -> str:
         """Return what tells the key of an encrypted archive, "" where nothing is encrypted."""
         with self._database.reading() as connection:
-            row = connection.execute("SELECT check_value FROM locks").fetchone()
-        return "" if row is None else str(row[0])
+            return _check_value(connection)
 
     def lock(self, check: str) -> str:
         """
@@ -172,13 +177,36 @@ class SqlStore:
             What tells its key now: another one if somebody else was first, "" if it has sessions.
         """
         with self._database.writing() as connection:
+            self._begin_lock(connection)
             connection.execute(
                 "INSERT INTO locks (check_value) SELECT ? WHERE NOT EXISTS"
-                " (SELECT 1 FROM locks) AND NOT EXISTS (SELECT 1 FROM sessions)",
+                ' (SELECT 1 FROM sessions) ON CONFLICT ("only") DO NOTHING',
                 (check,),
             )
-            row = connection.execute("SELECT check_value FROM locks").fetchone()
-        return "" if row is None else str(row[0])
+            return _check_value(connection)
+
+    def expect(self, check: str) -> None:
+        """
+        Say which key the contents come encrypted with from now on; without this they come plain.
+
+        Sessions are then neither read nor written where the archive has another key by now.
+        """
+        self._check = check
+
+    def _compare(self, check: str) -> None:
+        if check == self._check:
+            return
+        if not self._check:
+            raise StoreError(
+                "This archive is encrypted by now; nothing was recorded.",
+                hint="Open it again with its key, as key=… or in the variable "
+                "FOLDLINE_ARCHIVE_KEY.",
+            )
+        raise StoreError(
+            "This archive is not encrypted with the key that it was opened with; nothing was "
+            "recorded.",
+            hint="Open it again with its own key.",
+        )
 
     def _insert(self, connection: Connection, head: SessionHead) -> None:
         """Add a session unless there is one of its name; its number was never used before."""
@@ -188,15 +216,21 @@ class SqlStore:
             rows.session_values(head),
         )
 
+    def _begin_lock(self, connection: Connection) -> None:
+        """Do what has to come before locking the archive, in its transaction."""
+
     def _begin_delete(self, connection: Connection) -> None:
         """Do what has to come before deleting, in its transaction."""
 
     def _claim(self, connection: Connection, name: str, generation: int, change: Change) -> int:
         row = connection.execute(
             "UPDATE sessions SET generation = generation + 1, updated = ?"
-            " WHERE name = ? AND generation = ? RETURNING id",
-            (rows.moment(change), name, generation),
+            " WHERE name = ? AND generation = ? AND id = coalesce(?, id)"
+            " RETURNING id, (SELECT check_value FROM locks)",
+            (rows.moment(change), name, generation, change.session),
         ).fetchone()
+        if row is None and not rows.is_called(connection, name, change.session):
+            raise replaced(name)
         if row is None:
             raise StoreError(
                 f"The session {name!r} was changed by somebody else since it was opened here; "
@@ -204,4 +238,10 @@ class SqlStore:
                 hint="Open it again to go on from its newest state, and let one process at a "
                 "time write to a session.",
             )
+        self._compare(row[1] or "")
         return int(row[0])
+
+
+def _check_value(connection: Connection) -> str:
+    row = connection.execute("SELECT check_value FROM locks").fetchone()
+    return "" if row is None else str(row[0])

@@ -70,16 +70,17 @@ def _copy(stored: StoredSession, target: Store) -> SessionCopy:
     generation, at = there.generation, size
     for start in range(size, len(stored.messages), CHUNK):
         chunk = tuple(stored.messages[start : start + CHUNK])
-        generation = target.commit(name, generation, Change(at=start, messages=chunk))
+        generation = target.commit(name, generation, Change(start, chunk, session=there.number))
         at += len(chunk)
     batches = len(stored.batches) - done
     for start in range(done, len(stored.batches), BATCHES):
         some = tuple(stored.batches[start : start + BATCHES])
-        generation = target.commit(name, generation, Change(at=at, batches=some))
+        generation = target.commit(name, generation, Change(at, (), some, session=there.number))
     memory = stored.memory if there.memory is None else None
     checkpoint = None if there.checkpoint == stored.checkpoint else stored.checkpoint
     if memory is not None or checkpoint is not None:
-        target.commit(name, generation, Change(at=at, memory=memory, checkpoint=checkpoint))
+        last = Change(at, memory=memory, checkpoint=checkpoint, session=there.number)
+        target.commit(name, generation, last)
     return SessionCopy(name, at - size, batches)
 
 
