@@ -80,7 +80,7 @@ def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgre
                 assert scores[0] == pytest.approx(scores[1], rel=0.01)
 
 
-@pytest.mark.parametrize("narrow", [0, 1000])
+@pytest.mark.parametrize(("narrow", "lookups"), [(0, 0), (1000, 0), (1000, 1000)])
 @pytest.mark.parametrize(
     "filters",
     [
@@ -93,10 +93,11 @@ def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgre
     ids=lambda filters: " ".join(filters) or "expiry",
 )
 def test_what_a_filter_admits_is_found_behind_any_number_of_newer_memories(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, clock, filters, narrow: int
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, clock, filters, narrow: int, lookups: int
 ) -> None:
-    monkeypatch.setattr(search_module, "POSTINGS", 5)
-    monkeypatch.setattr(directions_module, "NARROW", narrow)
+    monkeypatch.setattr(search_module, "MOST_POSTINGS", 5)
+    monkeypatch.setattr(search_module, "NARROW", narrow)
+    monkeypatch.setattr(search_module, "LOOKUPS", lookups)
     words = "rocket launch codename"
     with Memory.open(postgres_url, clock=clock) as memory:
         memory.add(
@@ -114,10 +115,12 @@ def test_what_a_filter_admits_is_found_behind_any_number_of_newer_memories(
         assert contents(memory.search(words, **filters)) == [f"{words} Heron"]
 
 
+@pytest.mark.parametrize("lookups", [0, 1000])
 def test_rare_words_of_others_do_not_use_up_what_is_read_for_a_narrow_filter(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, lookups: int
 ) -> None:
-    monkeypatch.setattr(search_module, "POSTINGS", 5)
+    monkeypatch.setattr(search_module, "MOST_POSTINGS", 5)
+    monkeypatch.setattr(search_module, "LOOKUPS", lookups)
     with Memory.open(postgres_url) as memory:
         memory.add("The rocket is called Heron", session="old")
         for number in range(20):

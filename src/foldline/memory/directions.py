@@ -89,7 +89,7 @@ class Directions:
         """
         if exact is None:
             rows_of = f"near WHERE embedder = {self.embedder} AND {condition}"
-            exact = admits_few(connection, rows_of, values)
+            exact = expected_rows(connection, rows_of, values) <= NARROW
         kind = f"halfvec({self.dimensions})"
         distance = f"direction::{kind} <#> :direction::{kind}"
         if exact:
@@ -104,9 +104,9 @@ class Directions:
         return [int(number) for number, _ in sorted(rows, key=lambda row: row[1])]
 
 
-def admits_few(connection: Connection, admitted: str, values: Mapping[str, Any]) -> bool:
+def expected_rows(connection: Connection, admitted: str, values: Mapping[str, Any]) -> float:
     """
-    Return whether the server expects no more than `NARROW` rows; none are read.
+    Return how many rows the server expects; none are read.
 
     Args:
         connection: The database.
@@ -117,7 +117,7 @@ def admits_few(connection: Connection, admitted: str, values: Mapping[str, Any])
         f"EXPLAIN (FORMAT JSON) SELECT number FROM {admitted}",  # noqa: S608  # constants
         values,
     ).fetchone()
-    return float(plans[0]["Plan"]["Plan Rows"]) <= NARROW
+    return float(plans[0]["Plan"]["Plan Rows"])
 
 
 def open_directions(

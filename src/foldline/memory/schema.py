@@ -129,7 +129,7 @@ _SEARCH: Final = (
     EMBEDDERS,
     f"""
     CREATE VIEW entries AS
-        SELECT users.id AS space, memories.number, entries.term
+        SELECT users.id AS space, memories.number, memories.happened, entries.term
         FROM memories JOIN users ON users.name = memories."user"
         CROSS JOIN LATERAL (
             SELECT '' AS term UNION ALL SELECT entry.term FROM {LEVELLED}

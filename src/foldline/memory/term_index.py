@@ -96,10 +96,15 @@ class TermIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Texts by number with what led to them, and in how many texts each term is."""
+    """
+    Texts by number with what led to them, and in how many texts each term is.
+
+    ``whole`` says that everything was read of the entries that lead to them.
+    """
 
     scores: Mapping[int, float]
     frequency: Mapping[str, int]
+    whole: bool
 
 
 def find_candidates(
@@ -126,7 +131,8 @@ def find_candidates(
     frequency = index.count(connection, space, entries, whole)
     readings = plan_readings(wanted, frequency, whole, most)
     scores = index.best(connection, space, readings) if readings else {}
-    return Candidates(scores, {term: frequency.get(term, 0) for term in wanted})
+    whole_read = sum(frequency.values()) <= most
+    return Candidates(scores, {term: frequency.get(term, 0) for term in wanted}, whole_read)
 
 
 def plan_readings(

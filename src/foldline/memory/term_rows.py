@@ -8,6 +8,7 @@ asked for, the latest first; how many texts hold a term is counted as they are w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,8 +21,9 @@ TERM_TABLES: Final = (
     CREATE TABLE words (
         space bigint NOT NULL,
         number bigint NOT NULL,
+        happened double precision NOT NULL,
         term text COLLATE "C" NOT NULL,
-        PRIMARY KEY (space, term, number)
+        PRIMARY KEY (space, term, happened, number)
     )
     """,
     """
@@ -34,8 +36,9 @@ TERM_TABLES: Final = (
     """,
 )
 """
-Beside them stands a view ``entries`` of what texts hold, with ``space``, ``number`` and ``term``;
-each text has the term of no letters besides, by which texts are counted.
+Beside them stands a view ``entries`` of what texts hold, with ``space``, ``number``, ``happened``
+and ``term``; each text has the term of no letters besides, by which texts are counted.
+``happened`` is in seconds since 1970, and 0 where nobody asks for that.
 """
 
 LEVELLED: Final = f"""
@@ -50,6 +53,10 @@ LEVELLED: Final = f"""
 POOL: Final = 200
 """Texts that are looked at closely."""
 
+_ASKED: Final = (
+    "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS asked (term, says, most)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TermRows:
@@ -58,16 +65,20 @@ class TermRows:
 
     Args:
         pool: The most texts that are found.
-        admitted: Which texts may be found: a table with a column ``number`` and a condition, in
-            SQL; empty for all.
+        admitted: Which texts may be found: a table with the columns ``number`` and ``happened``
+            and a condition, in SQL; empty for all.
         values: The values that it names.
         few: Whether those are few: then each of them is looked up under each entry.
+        first: None of them happened before, in seconds since 1970.
+        last: None of them happened after.
     """
 
     pool: int = POOL
     admitted: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     few: bool = False
+    first: float = -math.inf
+    last: float = math.inf
 
     def count(
         self,
@@ -88,44 +99,48 @@ class TermRows:
     ) -> dict[int, float]:
         """Return the texts that score most, among those that are admitted."""
         rows = connection.execute(
-            "SELECT read.number, sum(says) AS score"  # noqa: S608  # constants
-            " FROM unnest(:entries::text[], :says::float8[], :most::bigint[])"
-            f" AS asked (term, says, most) CROSS JOIN {self._read()}"
-            " GROUP BY read.number ORDER BY score DESC LIMIT :pool",
+            self._lookups() if self.few else self._scan(),
             {
                 "space": space,
                 "pool": self.pool,
                 "entries": [one.entry for one in readings],
                 "says": [one.says for one in readings],
                 "most": [one.most for one in readings],
+                "first": self.first,
+                "last": self.last,
                 **self.values,
             },
         )
         return {int(number): float(score) for number, score in rows}
 
-    def _read(self) -> str:
+    def _scan(self) -> str:
+        """Return how the latest postings are read, and the best checked until enough pass."""
+        check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
+        return (
+            "SELECT number, score FROM (SELECT read.number, sum(says) AS score"  # noqa: S608  # constants
+            f" FROM {_ASKED} CROSS JOIN LATERAL (SELECT words.number FROM words"
+            " WHERE space = :space AND words.term = asked.term"
+            " AND words.happened BETWEEN :first AND :last"
+            " ORDER BY words.happened DESC, words.number DESC LIMIT asked.most) AS read"
+            " GROUP BY read.number ORDER BY score DESC) AS scored"
+            f"{f' CROSS JOIN LATERAL {check} AS kept' if self.admitted else ''}"
+            " ORDER BY score DESC LIMIT :pool"
+        )
+
+    def _lookups(self) -> str:
         """
-        Return how the postings of an entry are read, in SQL: only those that are admitted.
+        Return how each text that is admitted is looked up under each entry.
 
         A limit of one row keeps the server to lookups: it takes all terms for equally rare, and
         would rather read the many postings of a common one.
         """
-        if self.few:
-            return (
-                f"(SELECT number FROM {self.admitted} OFFSET 0) AS read CROSS JOIN LATERAL"  # noqa: S608  # constants
-                " (SELECT FROM words WHERE space = :space AND words.term = asked.term"
-                " AND words.number = read.number LIMIT 1) AS held"
-            )
-        kept = ""
-        if self.admitted:
-            kept = (
-                f" CROSS JOIN LATERAL (SELECT FROM {self.admitted}"
-                " AND number = words.number LIMIT 1) AS kept"
-            )
         return (
-            f"LATERAL (SELECT words.number FROM words{kept}"  # noqa: S608  # constants
-            " WHERE words.space = :space AND words.term = asked.term"
-            " ORDER BY words.number DESC LIMIT asked.most) AS read"
+            f"SELECT read.number, sum(says) AS score FROM {_ASKED}"  # noqa: S608  # constants
+            f" CROSS JOIN (SELECT number, happened FROM {self.admitted} OFFSET 0) AS read"
+            " CROSS JOIN LATERAL (SELECT FROM words WHERE space = :space"
+            " AND words.term = asked.term AND words.happened = read.happened"
+            " AND words.number = read.number LIMIT 1) AS held"
+            " GROUP BY read.number ORDER BY score DESC LIMIT :pool"
         )
 
 
@@ -142,8 +157,8 @@ def index_terms(connection: Connection, which: str, values: Parameters) -> list[
         The texts that were not there.
     """
     rows = connection.execute(
-        "WITH fresh AS (INSERT INTO words (space, term, number)"  # noqa: S608  # constants
-        f" SELECT space, term, number FROM entries WHERE {which}"
+        "WITH fresh AS (INSERT INTO words (space, term, happened, number)"  # noqa: S608  # constants
+        f" SELECT space, term, happened, number FROM entries WHERE {which}"
         " ON CONFLICT DO NOTHING RETURNING space, term, number),"
         " counted AS (INSERT INTO frequencies AS known (space, term, held)"
         " SELECT space, term, count(*) FROM fresh GROUP BY space, term"
@@ -157,9 +172,10 @@ def index_terms(connection: Connection, which: str, values: Parameters) -> list[
 def drop_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
     """Remove the terms of texts; as `index_terms`, and return the texts that were there."""
     rows = connection.execute(
-        "WITH gone AS (DELETE FROM words USING (SELECT space, term, number FROM entries"  # noqa: S608  # constants
+        "WITH gone AS (DELETE FROM words USING (SELECT space, term, happened, number FROM entries"  # noqa: S608  # constants
         f" WHERE {which}) AS old WHERE words.space = old.space AND words.term = old.term"
-        " AND words.number = old.number RETURNING words.space, words.term, words.number),"
+        " AND words.happened = old.happened AND words.number = old.number"
+        " RETURNING words.space, words.term, words.number),"
         " counted AS (UPDATE frequencies SET held = held - lost.count FROM"
         " (SELECT space, term, count(*) FROM gone GROUP BY space, term) AS lost"
         " WHERE frequencies.space = lost.space AND frequencies.term = lost.term)"

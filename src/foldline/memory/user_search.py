@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, TypeAlias
 
-from foldline.memory.directions import Directions, admits_few, open_directions, set_searching
+from foldline.memory.directions import (
+    NARROW,
+    Directions,
+    expected_rows,
+    open_directions,
+    set_searching,
+)
 from foldline.memory.item_rows import ALL, Filter, FilterFacts
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
-from foldline.memory.term_index import Candidates, find_candidates
+from foldline.memory.term_index import LEVELS, Candidates, find_candidates
 from foldline.memory.term_rows import TermRows
 from foldline.memory.user_index import (
     DOCUMENT_COLUMNS,
@@ -34,7 +41,13 @@ from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 
 POSTINGS: Final = 3_000
-"""Postings that are read for one query, of memories that its filter admits."""
+"""Postings that are read for one query, and so many more as its filter leaves out …"""
+
+MOST_POSTINGS: Final = 20_000
+"""… but no more than these; all of them where they lead to fewer memories than asked for."""
+
+LOOKUPS: Final = 20_000
+"""A filter that admits so few, times entries of the query: each is looked up under each entry."""
 
 FEWEST: Final = 40
 MOST: Final = 120
@@ -143,7 +156,7 @@ class UserSearch:
         authors = _authors(connection, self._user)
         cut = self._cut(query, authors)
         pool = min(max(2 * count, FEWEST), MOST)
-        found = self._worded(connection, state, cut, wanted, pool)
+        found = self._worded(connection, state, cut, wanted, pool, count)
         numbers = {*found.scores, *_dated(connection, self._user, query, wanted, pool)}
         sample = None
         if self._directions is not None and vector is not None:
@@ -191,15 +204,31 @@ class UserSearch:
         cut: Sequence[str],
         wanted: Filter,
         pool: int,
+        count: int,
     ) -> Candidates:
+        """Return the memories that words lead to: the latest, all where those are too few."""
         admitted = (
             f"memories WHERE memories.user = :user AND state = 'live' AND {wanted.condition}"
         )
         values = {"user": self._user, **wanted.values}
-        few = wanted.admits() is not None and admits_few(connection, admitted, values)
-        index = TermRows(pool, admitted, values, few)
-        most = ALL if few else POSTINGS
-        return find_candidates(connection, index, state.id, cut, state.memories, most)
+        first = -math.inf if wanted.since is None else wanted.since
+        last = math.inf if wanted.until is None else wanted.until
+        few = TermRows(pool, admitted, values, few=True)
+        latest = TermRows(pool, admitted, values, first=first, last=last)
+
+        def find(index: TermRows, most: int) -> Candidates:
+            return find_candidates(connection, index, state.id, cut, state.memories, most)
+
+        expected = float(state.memories)
+        if wanted.admits() is not None:
+            expected = expected_rows(connection, admitted, values)
+            if expected * len(cut) * len((1, *LEVELS)) <= LOOKUPS:
+                return find(few, ALL)
+        share = max(expected, 1.0) / max(state.memories, 1)
+        found = find(latest, min(int(POSTINGS / share), MOST_POSTINGS))
+        if found.whole or len(found.scores) >= count:
+            return found
+        return find(few if expected <= NARROW else latest, ALL)
 
     def _load(
         self, connection: Connection, numbers: Sequence[int], wanted: frozenset[str]

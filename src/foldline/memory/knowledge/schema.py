@@ -155,7 +155,8 @@ _POSTGRES: Final = (
     """,
     *TERM_TABLES,
     f"""
-    CREATE VIEW entries AS SELECT id >> {BITS} AS space, id AS number, entry.term FROM chunks
+    CREATE VIEW entries AS
+        SELECT id >> {BITS} AS space, id AS number, 0.0::float8 AS happened, entry.term FROM chunks
         CROSS JOIN LATERAL unnest(array_append(string_to_array(terms, ' '), '')) AS entry (term)
     """,  # noqa: S608  # a number
 )
