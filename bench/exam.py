@@ -5,6 +5,8 @@ The reading exam: what can a reader who sees only the shortened history still te
         OUT/NAME/view-KK.txt and questions-KK.json of every session, and what readers are told.
         Methods are Foldline, the ways in references.py, and the libraries in peers/roster.toml.
         A reader answers into OUT/NAME/answers.json: {"01": [{"n": 0, "answer": "..."}, ...], ...}
+        With --accounts DIR, prompts of libraries that ask a model are written there as *.prompt;
+        a reader writes each account beside it as *.txt, and the second call makes the views.
     python bench/exam.py sheet OUT NAME ...
         OUT/sheet.json, answers in an order of their own for every question, and OUT/key.json.
         Another reader grades into OUT/grades.json: [{"id": 0, "a": 1, "b": 0.5}, ...]
@@ -58,11 +60,13 @@ def folder_of(name: str) -> str:
 def write_views(options: argparse.Namespace) -> None:
     """Write views and questions for readers."""
     found = histories(options.shared)
+    if options.accounts:
+        options.accounts.mkdir(parents=True, exist_ok=True)
     for name in options.method:
         folder = options.out / folder_of(name)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "READER.md").write_text(READER, encoding="utf-8")
-        with method(name) as make:
+        with method(name, options.accounts) as make:
             for number, history in enumerate(found, 1):
                 view = make(history, options.at)
                 questions = [
@@ -203,6 +207,7 @@ def arguments() -> argparse.ArgumentParser:
             step.add_argument("--at", type=float, default=0.1, help="share of the tokens (0.1)")
         if name == "views":
             step.add_argument("--method", nargs="+", required=True)
+            step.add_argument("--accounts", type=Path, help="a folder for prompts and accounts")
         if name == "score":
             step.add_argument("--record", metavar="METHOD", help="NAME, or LABEL=NAME")
             step.add_argument("--into", type=Path, default=RECORD, help=argparse.SUPPRESS)

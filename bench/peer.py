@@ -115,7 +115,8 @@ class Running:
             messages: They are not changed.
             budget: What may be left, in tokens of `foldline.count`.
             question: What is asked now: it is the last user message for every library.
-            summarizer: How the stand-in behaves; see ``KINDS`` in ``peers/extractive.py``.
+            summarizer: How the stand-in behaves; see ``KINDS`` and ``ACCOUNTS`` in
+                ``peers/extractive.py``.
         """
         asked = [*messages, {"role": "user", "content": question}] if question else [*messages]
         request = {"messages": asked, "budget": budget, "rate": rate(asked)}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import foldline
@@ -52,12 +53,13 @@ def reference(name: str) -> Make:
     return make
 
 
-def library(running: Any) -> Make:
+def library(running: Any, accounts: Path | None = None) -> Make:
     """Return the way of a library; what is too large is cut at the end that costs it less."""
 
     def make(history: History, share: float) -> View:
         budget = history.budget(share)
-        answer = running.compact(history.messages, budget)
+        kind = "extractive" if accounts is None else f"accounts:{accounts.resolve()}"
+        answer = running.compact(history.messages, budget, summarizer=kind)
         if answer.messages is None:
             return View("", problem=answer.problem)
         text = flat(answer.messages)
@@ -73,9 +75,14 @@ def library(running: Any) -> Make:
 
 
 @contextmanager
-def method(name: str) -> Iterator[Make]:
+def method(name: str, accounts: Path | None = None) -> Iterator[Make]:
     """
     Find how a method makes its views; a library runs as long as it is used.
+
+    Args:
+        name: The method.
+        accounts: Where the accounts of prompts are that a library asks a model for; without it
+            the stand-in of all libraries writes them.
 
     Raises:
         ValueError: There is no method of this name.
@@ -92,4 +99,4 @@ def method(name: str) -> Iterator[Make]:
         if peer.problem:
             print(f"{name}: {peer.problem}", file=sys.stderr)
         with peer.running() as running:
-            yield library(running)
+            yield library(running, accounts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from extractive import Failed
+from extractive import ACCOUNTS, Failed
 from foldline_lines import dump, load
 from task import Task
 
@@ -22,9 +22,12 @@ __all__ = ["compact", "dump", "load"]
 def compact(messages: list[dict[str, Any]], task: Task) -> list[dict[str, Any]]:
     def answer(ask: Ask) -> Reply:
         try:
+            model = task.model.within(int(ask.max_tokens / SPARE))
+            if model.kind.startswith(ACCOUNTS):
+                return Reply(model.answer(ask.prompt))
             # A model is told how long its account is to be, and that the rules are none of it.
             text = "\n".join(found[2] for found in FENCED.finditer(ask.prompt))
-            return Reply(task.model.within(int(ask.max_tokens / SPARE)).answer(text))
+            return Reply(model.answer(text))
         except Failed as error:
             return Reply(error=str(error))
 
