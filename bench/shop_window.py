@@ -19,6 +19,15 @@ FITTED = (
     "Foldline's constants were chosen on these very facts, those of the others were not: expect "
     "less on sessions that it has not seen."
 )
+EXAM = (
+    "A reader who sees only what is left of a session that was cut to {share} answers questions "
+    "about what somebody has to know who goes on. So many were answered, the best first:"
+)
+LOWER_BOUND = (
+    "The same facts, without a reader: those that one passage of the cut history still tells, a "
+    "lower bound."
+)
+SHARE = "10 %"
 MEAN = re.compile(r"\d\.\d+")
 
 
@@ -38,9 +47,11 @@ def _put(text: str, mark: str, shown: str) -> str:
 
 
 def figures(sections: Sequence[ReportSection], *, trial: bool) -> str:
-    """Return the figures that the README shows: one plot, one table, the goals in a sentence."""
+    """Return what the README shows: the exam, the facts with a plot, the goals in a sentence."""
+    parts = [part for section in sections if section.name == "exam" for part in _exam(section)]
     plots = [plot for section in sections for plot in section.plots if plot.name in PLOTS]
-    parts = [picture(plot, "docs/benchmarks") for plot in plots]
+    parts += [LOWER_BOUND] if plots else []
+    parts += [picture(plot, "docs/benchmarks") for plot in plots]
     parts += [_kept(section) for section in sections if section.name == "facts"]
     goals = [goal for section in sections for goal in section.goals]
     held = sum(goal.held for goal in goals)
@@ -51,6 +62,14 @@ def figures(sections: Sequence[ReportSection], *, trial: bool) -> str:
         "them all, with intervals, versions, and what was called."
     )
     return "\n\n".join(parts)
+
+
+def _exam(section: ReportSection) -> Iterator[str]:
+    """Yield what readers answered at one share of the tokens, the best first."""
+    rows = [(row[1], row[2]) for row in section.tables[0].rows if row[0] == SHARE]
+    ordered = sorted(rows, key=lambda row: str(row[1]), reverse=True)
+    yield EXAM.format(share=SHARE)
+    yield table_markdown(ReportTable("", ("what the reader saw", "answered"), tuple(ordered)))
 
 
 def _kept(section: ReportSection) -> str:

@@ -70,6 +70,14 @@ def test_the_readme_shows_ours_the_best_library_of_every_column_and_what_most_ag
     assert "1 of 2 goals are held" in text
 
 
+def test_the_readme_shows_what_readers_answered_at_one_share_the_best_first():
+    rows = (("5 %", "one", "0.99"), ("10 %", "bad", "0.4 (0.3–0.5)"), ("10 %", "good", "0.9"))
+    table = ReportTable("", ("history cut to", "method", "answered"), rows)
+    text = shop_window.figures([ReportSection("exam", "Exam", "", (table,))], trial=False)
+    assert "0.99" not in text
+    assert text.index("| good | 0.9 |") < text.index("| bad | 0.4 (0.3–0.5) |")
+
+
 def test_a_readme_without_a_place_stays_as_it_is(tmp_path, capsys):
     readme = tmp_path / "README.md"
     readme.write_text("nothing here\n")
