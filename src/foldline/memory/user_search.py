@@ -41,12 +41,16 @@ from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 
 POSTINGS: Final = 3_000
-"""Postings that are read for one query, and so many more as its filter leaves out …"""
+"""Postings that are read for one query."""
 
-MOST_POSTINGS: Final = 20_000
-"""… but no more than these; all of them where they lead to fewer memories than asked for."""
+ADMITTED: Final = 500
+MOST_POSTINGS: Final = 10_000
+"""
+More are read where a filter is expected to admit fewer than `ADMITTED` of them, but no more than
+`MOST_POSTINGS`; all of them where those lead to fewer memories than were asked for.
+"""
 
-LOOKUPS: Final = 20_000
+LOOKUPS: Final = 10_000
 """A filter that admits so few, times entries of the query: each is looked up under each entry."""
 
 FEWEST: Final = 40
@@ -225,7 +229,7 @@ class UserSearch:
             if expected * len(cut) * len((1, *LEVELS)) <= LOOKUPS:
                 return find(few, ALL)
         share = max(expected, 1.0) / max(state.memories, 1)
-        found = find(latest, min(int(POSTINGS / share), MOST_POSTINGS))
+        found = find(latest, min(max(POSTINGS, int(ADMITTED / share)), MOST_POSTINGS))
         if found.whole or len(found.scores) >= count:
             return found
         return find(few if expected <= NARROW else latest, ALL)
