@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from extractive import KINDS, Failed, Standin, extract
+from extractive import ACCOUNTS, KINDS, Failed, Standin, extract
 
 import environments
 import foldline
@@ -182,6 +182,17 @@ def test_each_kind_of_failure_is_what_its_name_says(kind):
     assert (len(answer) > len(prompt)) == (kind == "longer")
     assert bool(answer.strip()) == (kind not in ("empty", "blank"))
     assert standin.tally.calls == 1
+
+
+def test_an_account_is_read_where_somebody_wrote_it_and_asked_for_where_nobody_did(tmp_path):
+    standin = Standin(f"{ACCOUNTS}{tmp_path}", characters=7)
+    with pytest.raises(Failed, match="has to be written"):
+        standin.answer("user: Build it.")
+    (prompt,) = tmp_path.iterdir()
+    assert prompt.read_text().startswith(f"(At most 7 characters; into {prompt.stem}.txt.)")
+    assert prompt.read_text().endswith("user: Build it.")
+    prompt.with_suffix(".txt").write_text("It was built.")
+    assert standin.answer("user: Build it.") == "It was "
 
 
 def test_no_adapter_is_left_out_of_the_roster(monkeypatch):
