@@ -51,12 +51,10 @@ def test_usage_is_of_the_last_answer_among_several_messages():
 IDS = [f"{number:032x}" for number in range(10)]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def stored_ids(request, tmp_path, monkeypatch):
+@pytest.fixture
+def stored_ids(place, monkeypatch):
     """Ids that are left in the store: three are more than are read at once."""
     monkeypatch.setattr(positions, "AT_ONCE", 3)
-    on_sqlite = request.param == "sqlite"
-    place = tmp_path / "a.db" if on_sqlite else request.getfixturevalue("postgres_url")
     store = open_store(place)
     for name, ids in (("s", IDS[:6]), ("other", IDS[5:])):
         store.begin(SessionHead(name))

@@ -6,24 +6,10 @@ from dataclasses import replace
 import pytest
 
 from foldline.errors import InputError, StoreError
-from foldline.stores.memory import MemoryStore
-from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.values.messages import Usage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
-
-
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
-def store(request, tmp_path):
-    if request.param == "memory":
-        made = MemoryStore()
-    elif request.param == "sqlite":
-        made = open_store(tmp_path / "a.db")
-    else:
-        made = open_store(request.getfixturevalue("postgres_url"))
-    yield made
-    made.close()
 
 
 def message(number, **changes):
