@@ -136,7 +136,8 @@ class Archive:
         last = restored_history(stored).last()
         if last is None:
             return None
-        change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
+        at, now = len(stored.ids), self._clock()
+        change = Change(at, undone=last.number, forgets=True, time=now, session=stored.number)
         self._store.commit(name, stored.generation, change)
         return last.receipt
 
@@ -187,6 +188,7 @@ class Archive:
             ),
             batches=(batch.stored(),) if receipt.edits else (),
             undone=last.number if last is not None and receipt.edits else None,
+            session=stored.number,
         )
         self._store.commit(stored.head.name, stored.generation, change)
         return stored.head.name
