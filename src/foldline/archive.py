@@ -340,12 +340,8 @@ class Archive:
             return ()
 
     def _log(self, stored: StoredSession) -> Log:
-        dialect, name = _dialect(stored.head.dialect), stored.head.name
-        return Log(
-            stored,
-            lambda item: restored(dialect, item).message,
-            lambda: self._store.load(name),
-        )
+        dialect = _dialect(stored.head.dialect)
+        return Log(stored, lambda item: restored(dialect, item).message, lambda: stored)
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""

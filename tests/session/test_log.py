@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, pinned, said
 
+from foldline import Session
+from foldline.errors import StoreError
 from foldline.session import log as logs
 
 MESSAGES = said(60)
@@ -106,3 +108,25 @@ def test_the_newest_messages_and_some_older_ones_come_in_order():
 
     assert [position for position, _ in found] == [2, 7, 57, 58, 59]
     assert [message for _, message in found] == [MESSAGES[position] for position, _ in found]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_session_that_is_gone_reads_nothing_of_another_of_its_name(store, monkeypatch, replaced):
+    monkeypatch.setattr(logs, "SPARE", 0)
+    monkeypatch.setattr(logs, "LATELY", 5)
+
+    def filled(word):
+        session = Session.open(None, "s", store=store, window=3_000)
+        for number in range(60):
+            role = "assistant" if number % 2 else "user"
+            session.append({"role": role, "content": f"{word} {number} " * 100})
+            session.view()
+        return session
+
+    session = filled("mine")
+    store.delete(["s"])
+    if replaced:
+        filled("theirs")
+
+    with pytest.raises(StoreError, match="no longer in the store"):
+        tuple(session.messages)

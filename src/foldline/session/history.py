@@ -18,7 +18,7 @@ from foldline.values.messages import Message
 
 
 def restored_history(
-    stored: StoredSession, load: Callable[[], StoredSession | None] = lambda: None
+    stored: StoredSession, load: Callable[[], StoredSession] | None = None
 ) -> History:
     """
     Read the compactions of a session again; of many, the older ones when they are asked for.
@@ -30,7 +30,7 @@ def restored_history(
     Raises:
         StoreError: One of them cannot be read, or is missing.
     """
-    return History(Batches(stored, load))
+    return History(Batches(stored, load or (lambda: stored)))
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ class Log(Sequence[Message]):
         self,
         stored: StoredSession,
         read: Callable[[StoredMessage], Message],
-        load: Callable[[], StoredSession | None],
+        load: Callable[[], StoredSession],
     ) -> None:
         self.name = stored.head.name
         self.positions = Positions(self.name, stored.ids)
@@ -109,8 +109,7 @@ class Log(Sequence[Message]):
 
     def _reaching(self, position: int) -> Sequence[StoredMessage]:
         if position >= len(self._stored):
-            found = self._load()
-            self._stored = () if found is None else found.messages
+            self._stored = self._load().messages
         return self._stored
 
     def _restored(self, item: StoredMessage) -> Message:
