@@ -1,5 +1,8 @@
 """The log of a session is a sequence of all messages, whether they are in memory or not."""
 
+from collections import UserList
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +49,22 @@ def test_what_is_held_is_read_once_and_what_is_not_is_not_kept():
 
     assert [log[4], log[4]] == [MESSAGES[4]] * 2
     assert kept.reads == 3
+
+
+def test_a_log_that_is_longer_than_the_store_has_is_not_taken_as_a_whole(monkeypatch):
+    monkeypatch.setattr(logs, "PAGE", 10)
+    read = []
+
+    class Counted(UserList):
+        def __getitem__(self, wanted):
+            read.append(wanted.stop - wanted.start)
+            return self.data[wanted]
+
+    kept = Kept(MESSAGES)
+    stored = kept.load()
+    log = logs.Log(replace(stored, messages=Counted(stored.messages)), kept.read, kept.load)
+    log.take(range(60))
+    assert read == [10] * 6
 
 
 @given(st.lists(st.booleans(), min_size=60, max_size=60))

@@ -151,8 +151,11 @@ class Log(Sequence[Message]):
     def take(self, positions: Iterable[int]) -> None:
         """Take the messages at some positions into memory."""
         self._leaving = []
-        missing = sorted(set(positions) - self._kept.keys())
-        self._kept.update(self._fetched(missing))
+        coming = iter(positions)
+        # Run by run: a damaged store may say that there are more messages than fit into memory.
+        while run := set(islice(coming, PAGE)):
+            missing = sorted(position for position in run if position not in self._kept)
+            self._kept.update(self._fetched(missing))
 
     def whole(self) -> tuple[Message, ...]:
         """Return all messages; whoever asks for them will again, so they stay in memory."""
