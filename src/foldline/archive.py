@@ -22,6 +22,7 @@ from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import History, restored_history
 from foldline.session.log import PAGE, Log
+from foldline.stores.log import is_hole
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
 from foldline.values.edit_json import message_to_json
@@ -86,14 +87,14 @@ class Archive:
         found: list[Message] = []
         damage: StoreError | None = None
         for start in range(0, len(stored.messages), PAGE):
-            before = len(found)
-            for position in range(start, min(start + PAGE, len(stored.messages))):
+            before, stop = len(found), min(start + PAGE, len(stored.messages))
+            for position in range(start, stop):
                 try:
                     found.append(_message(stored, position))
                 except StoreError as error:
                     damage = damage or error
-            if len(found) == before:  # the rest is missing, however long it is said to be
-                break
+            if len(found) == before and is_hole(stored.ids, start, stop):
+                break  # the rest is missing, however long it is said to be
         if damage is not None and not found:
             raise damage
         return tuple(found)

@@ -6,6 +6,7 @@ import pytest
 
 from foldline import Archive, Session
 from foldline.errors import StoreError
+from foldline.stores import transfer
 from foldline.stores.opening import open_store
 from foldline.stores.transfer import SessionCopy, check_sessions, copy_sessions
 
@@ -90,3 +91,23 @@ def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
     assert (checks["whole"].messages, checks["whole"].problem) == (4, "")
     assert (checks["hurt"].messages, checks["hurt"].unreadable) == (6, 1)
     assert "damaged" in checks["hurt"].problem
+
+
+def test_a_check_ends_where_no_more_messages_are_kept(tmp_path, monkeypatch):
+    place, read, plain = tmp_path / "source.db", [], transfer._read
+    fill(place, "s", 4)
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE messages SET seq = 1 << 38 WHERE seq = 3")
+    connection.close()
+
+    def counted(stored, start, stop):
+        read.append(start)
+        assert len(read) < 3 * transfer.CHUNK
+        return plain(stored, start, stop)
+
+    monkeypatch.setattr(transfer, "_read", counted)
+    store = open_store(place)
+    (check,) = check_sessions(store)
+    store.close()
+
+    assert (check.messages, check.messages - check.unreadable) == (2**38 + 1, 3)
