@@ -22,6 +22,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 from foldline.errors import MissingExtra, StoreError
 from foldline.stores import blobs
 from foldline.stores.protocol import (
+    FOUND_AT_MOST,
     Change,
     FindableIds,
     SessionHead,
@@ -33,7 +34,6 @@ from foldline.stores.protocol import (
     StoredMessage,
     StoredSession,
 )
-from foldline.stores.sql import FOUND_AT_MOST
 
 try:
     from cryptography.exceptions import InvalidTag
