@@ -206,14 +206,18 @@ class EncryptedStore:
                     yield self._seal.show(hidden)
 
     def _opened(self, stored: StoredSession) -> StoredSession:
-        show, open_ = self._seal.show, self._seal.open
+        memory = checkpoint = None
+        with suppress(StoreError):  # it is prepared anew; what was said is not affected
+            memory = _memory(stored.memory, self._seal.show, self._seal.open)
+        with suppress(StoreError):  # the compactions themselves tell the same
+            checkpoint = _checkpoint(stored.checkpoint, self._seal.open)
         return replace(
             stored,
             ids=_OpenedIds(stored.ids, self._seal),
             messages=_Opened(stored.messages, self._message),
             batches=_Opened(stored.batches, self._batch),
-            memory=_memory(stored.memory, show, open_),
-            checkpoint=_checkpoint(stored.checkpoint, open_),
+            memory=memory,
+            checkpoint=checkpoint,
         )
 
     def _message(self, one: StoredMessage) -> StoredMessage:
