@@ -89,6 +89,35 @@ def test_what_was_looked_up_first_does_not_change_the_order(stored_ids):
     assert list(known) == [*IDS[:6], IDS[8]]
 
 
+def test_an_id_is_found_while_another_thread_reads_all_of_them(stored_ids):
+    known = Positions("s", stored_ids)
+
+    class Interrupted(dict):
+        def get(self, *wanted):
+            assert len(list(known)) == 6
+            return super().get(*wanted)
+
+    known._known = Interrupted()
+    assert known[IDS[4]] == 4
+
+
+def test_what_comes_behind_is_there_while_another_thread_reads_all_of_it(stored_ids):
+    known = Positions("s", stored_ids)
+    lock = known._adding
+
+    class Interrupted:
+        def __enter__(self):
+            known._adding = lock
+            assert len(list(known)) == 6
+            lock.acquire()
+
+        def __exit__(self, *_):
+            lock.release()
+
+    known._adding = Interrupted()
+    assert list(known.since(4)) == IDS[4:6]
+
+
 def test_an_id_that_stands_in_a_log_twice_is_damage():
     with pytest.raises(StoreError, match="two messages have the same id"):
         Positions("s", (IDS[0], IDS[0]))
