@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -293,9 +293,14 @@ class Archive:
 
     def _past(self, info: SessionInfo) -> PastSession:
         day = datetime.fromtimestamp(min(max(0.0, info.updated), LAST_DAY), UTC).date()
-        stored = self._store.load(info.head.name)
         title = f"session {json.dumps(info.head.name, ensure_ascii=False)}, {day}"
-        return PastSession(title, () if stored is None else self._log(stored))
+        return PastSession(title, self._said(info.head.name))
+
+    def _said(self, name: str) -> Iterator[Message]:
+        """Yield the messages of a session that may have been deleted by now."""
+        with reading(name):
+            stored = self._store.load(name)
+        yield from () if stored is None else self._log(stored)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
         """Find the newest session that gave out a handle, or else that has something under it."""
@@ -308,14 +313,16 @@ class Archive:
             try:
                 with reading(name):
                     stored = self._store.load(name)
-                if stored is None:
-                    continue
-                history = restored_history(stored)
+                    if stored is None:
+                        continue
+                    history = restored_history(stored)
+                    made = any(number.startswith(prefix) for number in history.snapshots())
+                    is_issued = history.issued(handle.strip().lower())
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue
-            if name in has_message or any(n.startswith(prefix) for n in history.snapshots()):
-                if history.issued(handle.strip().lower()):
+            if made or name in has_message:
+                if is_issued:
                     return stored, history
                 best = best or (stored, history)
         if best is None and damage is not None:

@@ -61,9 +61,11 @@ class _Learned:
         self.issued.update(name.partition(".")[0] for name in recall)
         for edit in edits:
             if edit["type"] == "fold":
-                folded = Folded(tuple(edit["messages"]), at)
+                folded, number = Folded(tuple(edit["messages"]), at), edit["snapshot"]["id"]
                 check_fields(folded)
-                self.snapshots[edit["snapshot"]["id"]] = folded
+                if not isinstance(number, str):
+                    raise TypeError("the id of a snapshot is no text")
+                self.snapshots[number] = folded
             elif edit["type"] == "rewrite":
                 self.shortened.add(edit["message"])
 
