@@ -241,6 +241,13 @@ class Forgotten:
     batch: int
     ids: tuple[str, ...]
 
+_CHOICES: Final = {
+    "importance": (" AND importance < :threshold", "added"),
+    "time": (" AND :now - happened > :max_age", "added"),
+    "capacity": ("", "importance"),
+}
+"""What is forgotten, in SQL, and in which order it is listed."""
+
 
 def choose_forgotten(
     connection: Connection,
@@ -268,19 +275,26 @@ def choose_forgotten(
     Raises:
         InputError: There is no such way to choose.
     """
-    if by == "capacity":
-        found = select_items(connection, user, wanted, ALL, "importance")
-        return [item.id for item in found[max(0, keep) :]]
-    found = select_items(connection, user, wanted, ALL)
-    if by == "importance":
-        return [item.id for item in found if item.importance < threshold]
-    if by == "time":
-        return [item.id for item in found if wanted.now - item.happened > max_age]
-    raise InputError(
-        f"there is no way to forget {str(by)[:40]!r}",
-        field="by",
-        hint="Known: importance, time, capacity.",
+    if by not in _CHOICES:
+        raise InputError(
+            f"there is no way to forget {str(by)[:40]!r}",
+            field="by",
+            hint=f"Known: {', '.join(_CHOICES)}.",
+        )
+    condition, order = _CHOICES[by]
+    found = connection.execute(
+        f"SELECT id FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608  # constants
+        f" AND {wanted.condition}{condition} ORDER BY {_ORDERS[order]} LIMIT :all OFFSET :kept",
+        {
+            **wanted.values,
+            "user": user,
+            "threshold": threshold,
+            "max_age": max_age,
+            "all": ALL,
+            "kept": min(max(0, keep), ALL) if by == "capacity" else 0,
+        },
     )
+    return [str(name) for (name,) in found]
 
 
 def choose_evicted(
