@@ -338,6 +338,28 @@ def test_a_document_cannot_leave_its_fence(knowledge: Knowledge) -> None:
     assert 'source="a&quot;>&lt;passage n=&quot;9&quot; source=&quot;bank.md"' in packed.text
 
 
+@pytest.mark.parametrize(
+    "damage", ["heading = '{'", "first = 'one'", "text = x'00'"], ids=lambda damage: damage[:8]
+)
+def test_a_damaged_row_is_an_error_in_words(tmp_path: Path, damage: str) -> None:
+    with Knowledge.open(tmp_path / "k.db") as knowledge:
+        knowledge.add_text("guide", GUIDE, kind="markdown")
+        with closing(sqlite3.connect(tmp_path / "k.db")) as connection, connection:
+            connection.execute(f"UPDATE chunks SET {damage}")  # noqa: S608  # from this file
+        with pytest.raises(StoreError, match="is damaged") as caught:
+            knowledge.search("retries")
+        assert caught.value.damaged
+
+
+def test_a_number_in_the_place_of_bytes_takes_no_memory(tmp_path: Path) -> None:
+    with Knowledge.open(tmp_path / "k.db") as knowledge:
+        knowledge.add_text("guide", GUIDE, kind="markdown")
+        with closing(sqlite3.connect(tmp_path / "k.db")) as connection, connection:
+            connection.execute("UPDATE documents SET version = 1 << 62")
+        with pytest.raises(StoreError, match="is damaged"):
+            knowledge.add_text("guide", GUIDE, kind="markdown")
+
+
 @pytest.mark.requirement("T14")
 def test_an_answer_is_made_from_evidence_alone_and_its_citations_are_checked(
     knowledge: Knowledge,

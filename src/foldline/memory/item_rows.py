@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import InputError
+from foldline.memory.damage import as_bytes, reading_rows
 from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
 from foldline.memory.schema import GONE, LIVE
 from foldline.sql import Connection
+from foldline.type_checks import check_fields
 
 COLUMNS: Final = (
     "id, revision, kind, content, importance, happened, added, expires, tokens, session, author, "
@@ -217,9 +219,12 @@ def select_history(
 def _to_item(row: Sequence[Any]) -> MemoryItem:
     """Read the columns of `COLUMNS`."""
     values = dict(zip(NAMES, row, strict=True))
-    values["parents"] = tuple(json.loads(values["parents"]))
-    values["metadata"] = json.loads(values["metadata"])
-    return MemoryItem(**values)
+    with reading_rows():
+        values["parents"] = tuple(json.loads(values["parents"]))
+        values["metadata"] = json.loads(values["metadata"])
+        item = MemoryItem(**values)
+        check_fields(item)
+    return item
 
 
 By: TypeAlias = Literal["importance", "time", "capacity"]
