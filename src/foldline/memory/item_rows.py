@@ -178,6 +178,16 @@ def find_items(connection: Connection, user: str, ids: Sequence[str]) -> list[Me
     return [_to_item(row) for row in found]
 
 
+def find_vector(connection: Connection, user: str, id: str, model: str) -> bytes | None:  # noqa: A002
+    """Return the vector that a model made of a memory that is live; None where it made none."""
+    row = connection.execute(
+        "SELECT vector FROM memories WHERE memories.user = ? AND id = ? AND state = 'live'"
+        " AND model = ? AND vector IS NOT NULL",
+        (user, id, model),
+    ).fetchone()
+    return None if row is None else as_bytes(row[0])
+
+
 def find_same(
     connection: Connection, user: str, kind: Kind, fingerprint: bytes, now: float
 ) -> MemoryItem | None:
@@ -232,6 +242,13 @@ By: TypeAlias = Literal["importance", "time", "capacity"]
 DAY: Final = 86_400.0
 ALL: Final = 1 << 40
 
+_CHOICES: Final = {
+    "importance": (" AND importance < :threshold", "added"),
+    "time": (" AND :now - happened > :max_age", "added"),
+    "capacity": ("", "importance"),
+}
+"""What is forgotten, in SQL, and in which order it is listed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
@@ -245,13 +262,6 @@ class Forgotten:
 
     batch: int
     ids: tuple[str, ...]
-
-_CHOICES: Final = {
-    "importance": (" AND importance < :threshold", "added"),
-    "time": (" AND :now - happened > :max_age", "added"),
-    "capacity": ("", "importance"),
-}
-"""What is forgotten, in SQL, and in which order it is listed."""
 
 
 def choose_forgotten(
