@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.archives import place, store
 from tests.children import end_all
-from tests.postgres_server import place, postgres_server, postgres_url
+from tests.postgres_server import postgres_server, postgres_url
 
-__all__ = ["place", "postgres_server", "postgres_url"]
+__all__ = ["place", "postgres_server", "postgres_url", "store"]
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(

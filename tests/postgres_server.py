@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -53,12 +52,3 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         for (name,) in schemas:
             if name.startswith("foldline_"):
                 connection.execute(f"DROP SCHEMA {name} CASCADE")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
-    """Where an archive may be, on either store: nothing is there yet."""
-    if request.param == "sqlite":
-        return tmp_path / "a.db"
-    url: str = request.getfixturevalue("postgres_url")
-    return url

@@ -70,6 +70,35 @@ def test_saving_the_same_again_changes_nothing(archive):
     assert (info.messages, info.batches) == (6, 1)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda archive: archive.undo("a"),
+        lambda archive: archive.save("a", transcript(), dropping(transcript().messages, 3)),
+    ],
+    ids=["undo", "save"],
+)
+def test_a_session_that_was_replaced_meanwhile_is_not_changed(store, monkeypatch, change):
+    archive, log = Archive(store, clock=Clock()), transcript()
+    edit = dropping(log.messages)
+    archive.save("a", log, edit)
+    commit = store.commit
+
+    def late(name, generation, made):
+        monkeypatch.setattr(store, "commit", commit)
+        archive.delete(name)
+        archive.save(name, log, edit)
+        return commit(name, generation, made)
+
+    monkeypatch.setattr(store, "commit", late)
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        change(archive)
+
+    assert archive.receipts("a") == (edit,)
+    (info,) = archive.sessions()
+    assert info.batches == 1
+
+
 def test_a_file_that_grew_goes_on_with_the_newest_compaction_in_effect(archive):
     for count in (3, 6):
         log = transcript(WIRES[:count])

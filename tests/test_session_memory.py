@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from foldline.core.strategy import Plan, Policy, Rung
 from foldline.session.hooks import Hooks
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
+from foldline.stores.protocol import Change
 from foldline.stores.sqlite import SqliteStore
 from foldline.summary.summarize import Summarize
 from foldline.tokens.estimate import EstimatedCounter
@@ -184,6 +186,32 @@ def test_it_survives_a_restart(place):
         receipt = session.compact(force=True)
     assert receipt.rungs[0].outcome == "applied"
     assert model.asked == asked
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"spent": {"attempts": "many"}},
+        {"spent": {"seconds": None}},
+        {"recall": {"handle": 7}},
+        {"recall": []},
+        {"dialect": 7},
+    ],
+    ids=str,
+)
+def test_what_was_kept_and_is_no_memory_is_prepared_anew(wrong):
+    store = MemoryStore()
+    with opened(store, summarizer=Model()) as session:
+        fill(session, 0, DUE + 4)
+        assert session.memory is not None
+    stored = store.load("s")
+    changed = replace(stored.memory, content=stored.memory.content | wrong)
+    store.commit("s", stored.generation, Change(DUE + 4, memory=changed))
+
+    with opened(store, summarizer=Model()) as session:
+        assert session.memory is None
+        fill(session, DUE + 4, FULL)
+        assert session.memory is not None
 
 
 # --- what happens meanwhile --------------------------------------------------------------------

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.engine.receipt import Receipt
@@ -23,6 +22,7 @@ from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import History, restored_history
 from foldline.session.log import PAGE, Log
+from foldline.stores.log import is_hole
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
 from foldline.values.edit_json import message_to_json
@@ -87,14 +87,14 @@ class Archive:
         found: list[Message] = []
         damage: StoreError | None = None
         for start in range(0, len(stored.messages), PAGE):
-            before = len(found)
-            for position in range(start, min(start + PAGE, len(stored.messages))):
+            before, stop = len(found), min(start + PAGE, len(stored.messages))
+            for position in range(start, stop):
                 try:
                     found.append(_message(stored, position))
                 except StoreError as error:
                     damage = damage or error
-            if len(found) == before:  # the rest is missing, however long it is said to be
-                break
+            if len(found) == before and is_hole(stored.ids, start, stop):
+                break  # the rest is missing, however long it is said to be
         if damage is not None and not found:
             raise damage
         return tuple(found)
@@ -136,7 +136,8 @@ class Archive:
         last = restored_history(stored).last()
         if last is None:
             return None
-        change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
+        at, now = len(stored.ids), self._clock()
+        change = Change(at, undone=last.number, forgets=True, time=now, session=stored.number)
         self._store.commit(name, stored.generation, change)
         return last.receipt
 
@@ -187,6 +188,7 @@ class Archive:
             ),
             batches=(batch.stored(),) if receipt.edits else (),
             undone=last.number if last is not None and receipt.edits else None,
+            session=stored.number,
         )
         self._store.commit(stored.head.name, stored.generation, change)
         return stored.head.name
@@ -291,9 +293,14 @@ class Archive:
 
     def _past(self, info: SessionInfo) -> PastSession:
         day = datetime.fromtimestamp(min(max(0.0, info.updated), LAST_DAY), UTC).date()
-        stored = self._store.load(info.head.name)
         title = f"session {json.dumps(info.head.name, ensure_ascii=False)}, {day}"
-        return PastSession(title, () if stored is None else self._log(stored))
+        return PastSession(title, self._said(info.head.name))
+
+    def _said(self, name: str) -> Iterator[Message]:
+        """Yield the messages of a session that may have been deleted by now."""
+        with reading(name):
+            stored = self._store.load(name)
+        yield from () if stored is None else self._log(stored)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
         """Find the newest session that gave out a handle, or else that has something under it."""
@@ -306,14 +313,16 @@ class Archive:
             try:
                 with reading(name):
                     stored = self._store.load(name)
-                if stored is None:
-                    continue
-                history = restored_history(stored)
+                    if stored is None:
+                        continue
+                    history = restored_history(stored)
+                    made = any(number.startswith(prefix) for number in history.snapshots())
+                    is_issued = history.issued(handle.strip().lower())
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue
-            if name in has_message or any(n.startswith(prefix) for n in history.snapshots()):
-                if history.issued(handle.strip().lower()):
+            if made or name in has_message:
+                if is_issued:
                     return stored, history
                 best = best or (stored, history)
         if best is None and damage is not None:
@@ -339,12 +348,8 @@ class Archive:
             return ()
 
     def _log(self, stored: StoredSession) -> Log:
-        dialect, name = _dialect(stored.head.dialect), stored.head.name
-        return Log(
-            stored,
-            lambda item: restored(dialect, item).message,
-            lambda: self._store.load(name),
-        )
+        dialect = _dialect(stored.head.dialect)
+        return Log(stored, lambda item: restored(dialect, item).message, lambda: stored)
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""
@@ -353,12 +358,7 @@ class Archive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from functools import cache, wraps
 from itertools import islice
@@ -173,10 +173,10 @@ def _test(hint: Any) -> Test:
     if origin is tuple:
         item = _test(inner[0])
         return lambda value: isinstance(value, tuple) and all(map(item, value))
-    if origin is dict:
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         key, item = map(_test, inner)
         return lambda value: (
-            isinstance(value, dict) and all(map(key, value)) and all(map(item, value.values()))
+            isinstance(value, origin) and all(map(key, value)) and all(map(item, value.values()))
         )
     if hint is float:
         return lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from tests.growth import grows_linearly, repeated
 
 from foldline.context import compression
 from foldline.context.compression import (
@@ -82,6 +83,13 @@ def test_the_table_of_the_documentation_is_that_of_the_module():
 )
 def test_the_kind_of_a_text_is_told_by_its_lines(kind: str, text: str):
     assert kind_of(ContextPacket(text)) == kind
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "\t", " \n", '"', "a|"])
+def test_telling_the_kind_of_a_text_grows_linearly(piece: str):
+    assert grows_linearly(
+        lambda text: kind_of(ContextPacket(text)), repeated(piece), 2_000, 16_000
+    )
 
 
 def test_the_type_of_a_packet_tells_its_kind_where_it_says_so():

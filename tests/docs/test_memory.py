@@ -27,6 +27,7 @@ def test_every_block_runs(block: str, tmp_path: Path, monkeypatch) -> None:
     for value in names.values():
         if isinstance(value, Memory | MemoryTool):
             getattr(value, "memory", value).close()
+    assert (tmp_path / "memory.db").is_file()
 
 
 def test_the_parts_and_bounds_are_the_real_ones() -> None:

@@ -38,6 +38,10 @@ def having(language: str) -> list[Path]:
     return [page for page in PAGES if blocks(page, language)]
 
 
+def commands(page: Path) -> list[str]:
+    return re.findall(r"^\$ foldline (.+)$", "".join(blocks(page, "console")), re.MULTILINE)
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[dict[str, str]]:
     """A folder with a project in it, and a provider that always has an answer."""
@@ -84,9 +88,9 @@ def test_the_programs_of_a_page_run(page: Path, world: dict[str, str], tmp_path:
     run([sys.executable, "-W", "ignore", str(script)], world, tmp_path)
 
 
-@pytest.mark.parametrize("page", having("console"), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*filter(commands, PAGES)], ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, world: dict[str, str], tmp_path: Path) -> None:
-    for line in re.findall(r"^\$ foldline (.+)$", "".join(blocks(page, "console")), re.MULTILINE):
+    for line in commands(page):
         run([sys.executable, "-m", "foldline", *shlex.split(line)], world, tmp_path)
 
 

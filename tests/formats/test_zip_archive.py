@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import io
 import zipfile
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from foldline.errors import InputError
 from foldline.formats import zip_archive
-from foldline.formats.zip_archive import entry_names, pack, unpack
+from foldline.formats.zip_archive import ZipEntry, entry_names, pack, unpack
 
 
 def archive(members: dict[str, bytes]) -> bytes:
@@ -69,10 +68,22 @@ def test_a_wrong_checksum_is_an_error_of_ours() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), min_size=1, max_size=5))
-def test_whatever_is_overwritten_no_other_error_comes_out(changes: list[tuple[int, int]]) -> None:
+def test_what_is_overwritten_is_read_within_the_bounds_or_is_one_error_that_names_the_file(
+    changes: list[tuple[int, int]],
+) -> None:
     data = bytearray(archive({"samples/1.json": b'{"a": 1}' * 30, "header.json": b"{}"}))
     for position, value in changes:
         data[position % len(data)] = value
-    entry_names(bytes(data))
-    with contextlib.suppress(InputError):
-        unpack(bytes(data), "x.eval")
+    names, found = entry_names(bytes(data)), outcome(bytes(data))
+    if isinstance(found, InputError):
+        assert "x.eval" in str(found)
+    else:
+        assert [member.info.filename for member in found] == names
+        assert sum(len(member.data) for member in found) <= 1_000
+
+
+def outcome(data: bytes) -> tuple[ZipEntry, ...] | InputError:
+    try:
+        return unpack(data, "x.eval", 1_000)
+    except InputError as error:
+        return error

@@ -20,14 +20,6 @@ def clock():
     return Clock()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request, tmp_path):
-    """Where memories are kept: each test of theirs runs with both."""
-    if request.param == "sqlite":
-        return tmp_path / "m.db"
-    return request.getfixturevalue("postgres_url")
-
-
 @pytest.fixture
 def memory(place, clock):
     with Memory.open(place, user="ann", clock=clock) as opened:

@@ -1,6 +1,8 @@
 """What a memory changes and forgets, and what stays of it."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from itertools import count
 
 import pytest
@@ -259,6 +261,57 @@ def test_vectors_are_kept_and_compared_by_the_model_that_made_them(place):
         assert memory.search("which animal?") == []
     with Memory.open(place, embedder=Topic("one")) as memory:
         assert contents(memory.search("which animal?", limit=1)) == ["zebra"]
+
+
+def test_what_a_memory_means_is_computed_when_its_words_change_and_not_again(place):
+    pytest.importorskip("numpy")
+    asked = []
+
+    class Counting:
+        name, dimensions = "counting", 2
+
+        def understands(self, text):
+            return bool(text)
+
+        def embed(self, texts):
+            asked.extend(texts)
+            return [[1.0, 0.0] for _ in texts]
+
+    with Memory.open(place, embedder=Counting()) as memory:
+        for content in ("vital", "new"):
+            memory.add(content, kind="working", importance=0.8)
+        memory.add("Vital!", kind="episodic")
+        asked.clear()
+
+        made = memory.consolidate()
+        memory.update(made[0].id, importance=0.9, metadata={"a": 1})
+
+        assert asked == []
+        assert memory.stats()["kinds"]["episodic"]["vectors"] == 2
+        memory.update(made[0].id, content="other")
+        assert asked == ["other"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "metadata = '{'",
+        "parents = 7",
+        "kind = 'morse'",
+        "importance = 'high'",
+        "terms = x'00'",
+        "metadata = '" + "[" * 100_000 + "'",
+    ],
+    ids=lambda damage: damage[:20],
+)
+def test_a_damaged_row_is_an_error_in_words(tmp_path, damage):
+    with Memory.open(tmp_path / "m.db") as memory:
+        memory.add("vital")
+        with closing(sqlite3.connect(tmp_path / "m.db")) as connection, connection:
+            connection.execute(f"UPDATE memories SET {damage}")  # noqa: S608  # from this file
+        with pytest.raises(StoreError, match="is damaged") as caught:
+            memory.search("vital")
+        assert caught.value.damaged
 
 
 @given(

@@ -33,11 +33,15 @@ def test_an_event_that_was_cut_off_is_never_returned():
     assert SSEDecoder().feed(b"") == []
 
 
-@given(st.binary(max_size=300))
-def test_no_bytes_make_it_raise(data):
-    events = SSEDecoder()
-    events.feed(data)
-    events.feed(b"\n\n")
+PIECES = st.sampled_from([b"data:", b"event:", b" ", b"\r", b"\n", b"\xe4", b"\xef\xbb\xbf"])
+
+
+@given(st.lists(PIECES | st.binary(max_size=9), max_size=60).map(b"".join))
+def test_any_bytes_give_the_same_events_at_once_and_one_by_one(data):
+    data += b"\n\n"
+    events, at_once = SSEDecoder(), SSEDecoder().feed(data)
+    assert [event for byte in data for event in events.feed(bytes([byte]))] == at_once
+    assert all(not {"\r", "\n"} & {*event.name} for event in at_once)
 
 
 @pytest.mark.parametrize("data", ["", "nothing", "[1]", '{"x"', "[" * 100_000])

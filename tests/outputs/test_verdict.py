@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly
 
 from foldline.outputs.verdict import (
     failing_lines,
@@ -125,6 +126,16 @@ def test_failures_out_of_sight_are_said():
 def test_summaries_are_recognised(line):
     assert is_summary(line)
     assert not is_summary("The quick brown fox")
+
+
+@pytest.mark.parametrize("start", ["错误", "错误数", "错误：", "error "])
+def test_blanks_behind_a_word_take_no_more_time_than_other_signs(start):
+    assert grows_linearly(lambda n: failing_lines([start + n * " "] * 50), int, 75, 600)
+
+
+@pytest.mark.parametrize("start", ["共", "Tests "])
+def test_a_summary_is_told_from_blanks_in_linear_time(start):
+    assert grows_linearly(lambda n: [*map(is_summary, [start + n * " "] * 500)], int, 35, 280)
 
 
 PIECES = (

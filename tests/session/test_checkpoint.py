@@ -85,21 +85,6 @@ class WithoutCheckpoints:
         return None if stored is None else replace(stored, checkpoint=None)
 
 
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
-def store(request, tmp_path):
-    from foldline.stores.memory import MemoryStore
-
-    if request.param == "memory":
-        made = MemoryStore()
-    else:
-        on_sqlite = request.param == "sqlite"
-        made = open_store(
-            tmp_path / "a.db" if on_sqlite else request.getfixturevalue("postgres_url")
-        )
-    yield made
-    made.close()
-
-
 def opened(store):
     return Session.open(None, "s", store=store, window=3_000)
 

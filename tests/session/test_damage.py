@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from foldline import Archive, Session
+from foldline import archive as archive_module
 from foldline.errors import StoreError
+from foldline.session import batches
+from foldline.session.history import restored_history
+from foldline.stores.protocol import SessionHead, StoredBatch, StoredSession
 
 
 @pytest.fixture
@@ -22,7 +26,7 @@ def path(tmp_path: Path) -> Path:
             for number in range(20):
                 role = "assistant" if number % 2 else "user"
                 session.append({"role": role, "content": f"{name} {number} " + "word " * 60})
-            session.compact()
+            assert session.compact(force=True).status == "compacted"
     return file
 
 
@@ -79,6 +83,37 @@ def test_the_rest_of_a_damaged_archive_stays_usable(path: Path, what: str) -> No
         assert len(session.messages) == 21
 
 
+def test_a_history_that_is_read_when_it_is_needed_hides_no_other_session(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "KEPT", 0)
+    change(path, DAMAGE["edits that are none"])
+    with Archive.open(path) as archive:
+        last = archive.messages("other")[-1]
+        assert archive.recall(last.id[:12]).text == last.text
+
+
+def test_a_snapshot_whose_id_is_no_text_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "KEPT", 0)
+    fold = {"type": "fold", "messages": ["a"], "snapshot": {"id": 7}}
+    batch = StoredBatch(0, 0, "compaction", {"edits": [fold]}, {"recall": {}})
+    history = restored_history(StoredSession(SessionHead("s"), 1, (), (), (batch,)))
+    with pytest.raises(StoreError, match="session 's' is damaged"):
+        history.snapshots()
+
+
+def test_a_search_finds_what_other_sessions_say_and_names_the_damage_of_the_one_that_is_meant(
+    path: Path,
+) -> None:
+    change(path, DAMAGE["a role that is none"])
+    with Archive.open(path) as archive:
+        found = archive.search("other word")
+        assert 'session "other"' in found.text
+        assert found.searched == 1
+        with pytest.raises(StoreError, match="session 's' is damaged"):
+            archive.search("word", session="s")
+
+
 def test_what_can_still_be_read_of_a_session_is_salvaged(path: Path) -> None:
     with Archive.open(path) as archive:
         before = archive.messages("s")
@@ -90,3 +125,13 @@ def test_what_can_still_be_read_of_a_session_is_salvaged(path: Path) -> None:
     change(path, "UPDATE blobs SET data = x'00'")
     with Archive.open(path) as archive, pytest.raises(StoreError, match="session 's' is damaged"):
         archive.salvage("s")
+
+
+def test_what_stands_behind_much_damage_is_salvaged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_module, "PAGE", 5)
+    change(path, f"UPDATE messages SET role = 'judge' WHERE {FIRST} AND seq < 12")
+    change(path, f"UPDATE messages SET seq = 1 << 38 WHERE {FIRST} AND seq = 19")
+    with Archive.open(path) as archive:
+        assert [m.text.split()[1] for m in archive.salvage("s")] == [str(n) for n in range(12, 19)]

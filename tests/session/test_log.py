@@ -1,10 +1,15 @@
 """The log of a session is a sequence of all messages, whether they are in memory or not."""
 
+from collections import UserList
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, pinned, said
 
+from foldline import Session
+from foldline.errors import StoreError
 from foldline.session import log as logs
 
 MESSAGES = said(60)
@@ -44,6 +49,22 @@ def test_what_is_held_is_read_once_and_what_is_not_is_not_kept():
 
     assert [log[4], log[4]] == [MESSAGES[4]] * 2
     assert kept.reads == 3
+
+
+def test_a_log_that_is_longer_than_the_store_has_is_not_taken_as_a_whole(monkeypatch):
+    monkeypatch.setattr(logs, "PAGE", 10)
+    read = []
+
+    class Counted(UserList):
+        def __getitem__(self, wanted):
+            read.append(wanted.stop - wanted.start)
+            return self.data[wanted]
+
+    kept = Kept(MESSAGES)
+    stored = kept.load()
+    log = logs.Log(replace(stored, messages=Counted(stored.messages)), kept.read, kept.load)
+    log.take(range(60))
+    assert read == [10] * 6
 
 
 @given(st.lists(st.booleans(), min_size=60, max_size=60))
@@ -106,3 +127,25 @@ def test_the_newest_messages_and_some_older_ones_come_in_order():
 
     assert [position for position, _ in found] == [2, 7, 57, 58, 59]
     assert [message for _, message in found] == [MESSAGES[position] for position, _ in found]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_session_that_is_gone_reads_nothing_of_another_of_its_name(store, monkeypatch, replaced):
+    monkeypatch.setattr(logs, "SPARE", 0)
+    monkeypatch.setattr(logs, "LATELY", 5)
+
+    def filled(word):
+        session = Session.open(None, "s", store=store, window=3_000)
+        for number in range(60):
+            role = "assistant" if number % 2 else "user"
+            session.append({"role": role, "content": f"{word} {number} " * 100})
+            session.view()
+        return session
+
+    session = filled("mine")
+    store.delete(["s"])
+    if replaced:
+        filled("theirs")
+
+    with pytest.raises(StoreError, match="no longer in the store"):
+        tuple(session.messages)

@@ -51,12 +51,10 @@ def test_usage_is_of_the_last_answer_among_several_messages():
 IDS = [f"{number:032x}" for number in range(10)]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def stored_ids(request, tmp_path, monkeypatch):
+@pytest.fixture
+def stored_ids(place, monkeypatch):
     """Ids that are left in the store: three are more than are read at once."""
     monkeypatch.setattr(positions, "AT_ONCE", 3)
-    on_sqlite = request.param == "sqlite"
-    place = tmp_path / "a.db" if on_sqlite else request.getfixturevalue("postgres_url")
     store = open_store(place)
     for name, ids in (("s", IDS[:6]), ("other", IDS[5:])):
         store.begin(SessionHead(name))
@@ -89,6 +87,35 @@ def test_what_was_looked_up_first_does_not_change_the_order(stored_ids):
     assert known[IDS[4]] == 4
     known.add(IDS[8])
     assert list(known) == [*IDS[:6], IDS[8]]
+
+
+def test_an_id_is_found_while_another_thread_reads_all_of_them(stored_ids):
+    known = Positions("s", stored_ids)
+
+    class Interrupted(dict):
+        def get(self, *wanted):
+            assert len(list(known)) == 6
+            return super().get(*wanted)
+
+    known._known = Interrupted()
+    assert known[IDS[4]] == 4
+
+
+def test_what_comes_behind_is_there_while_another_thread_reads_all_of_it(stored_ids):
+    known = Positions("s", stored_ids)
+    lock = known._adding
+
+    class Interrupted:
+        def __enter__(self):
+            known._adding = lock
+            assert len(list(known)) == 6
+            lock.acquire()
+
+        def __exit__(self, *_):
+            lock.release()
+
+    known._adding = Interrupted()
+    assert list(known.since(4)) == IDS[4:6]
 
 
 def test_an_id_that_stands_in_a_log_twice_is_damage():

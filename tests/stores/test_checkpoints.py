@@ -6,22 +6,14 @@ import pytest
 from tests.stores.test_store import HEAD, batch
 
 from foldline.stores import checkpoints
-from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, StoredCheckpoint
 
 
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
-def store(request, tmp_path):
-    if request.param == "memory":
-        made = MemoryStore()
-    elif request.param == "sqlite":
-        made = open_store(tmp_path / "a.db")
-    else:
-        made = open_store(request.getfixturevalue("postgres_url"))
-    made.begin(HEAD)
-    yield made
-    made.close()
+@pytest.fixture
+def store(store):
+    store.begin(HEAD)
+    return store
 
 
 def checkpoint(number):

@@ -10,10 +10,17 @@ import pytest
 
 from foldline import Archive, Session
 from foldline.errors import StoreError
-from foldline.stores.encrypted import Seal
+from foldline.stores.encrypted import EncryptedStore, Seal
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import KEY, open_store
-from foldline.stores.protocol import Change, SessionHead, StoredMessage
+from foldline.stores.protocol import (
+    Change,
+    SessionHead,
+    StoredBatch,
+    StoredCheckpoint,
+    StoredMemory,
+    StoredMessage,
+)
 from foldline.stores.transfer import check_sessions, copy_sessions
 
 pytest.importorskip("cryptography", reason="the extra encryption is not installed")
@@ -256,10 +263,24 @@ def test_one_id_that_cannot_be_read_hides_no_other_from_a_search(place):
 
 
 def test_any_store_can_be_wrapped():
-    from foldline.stores.encrypted import EncryptedStore
-
     inner = MemoryStore()
     with Session.open(None, "s", store=EncryptedStore(inner, Seal(ONE))) as session:
         number = session.append({"role": "user", "content": WORD})
         assert EncryptedStore(inner, Seal(ONE)).find(number[:8]) == (("s", number),)
     assert WORD not in str(inner.load("s").messages[0].wire)
+
+
+def test_what_was_prepared_and_cannot_be_decrypted_hides_nothing_of_the_session():
+    kept = MemoryStore()
+    store = EncryptedStore(kept, Seal(ONE))
+    store.begin(SessionHead("s"))
+    said = StoredMessage("0" * 32, "user", {"content": WORD})
+    batch = StoredBatch(0, 1, "compaction", {"edits": []}, {}, 1.0)
+    store.commit("s", 0, Change(0, (said,), (batch,)))
+    memory, checkpoint = StoredMemory("u", "d", 1, 1, 1.0, {}), StoredCheckpoint(0, 1, {})
+    kept.commit("s", 1, Change(1, memory=memory, checkpoint=checkpoint))
+
+    stored = store.load("s")
+
+    assert (stored.memory, stored.checkpoint) == (None, None)
+    assert stored.messages == (said,)

@@ -1,27 +1,12 @@
 from dataclasses import replace
 from random import Random
 
-import pytest
-
-from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.retention import IN_USE, Retention, prune
 
 DAY = 86_400.0
 NOW = 100 * DAY
-
-
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
-def store(request, tmp_path):
-    if request.param == "memory":
-        made = MemoryStore()
-    elif request.param == "sqlite":
-        made = open_store(tmp_path / "a.db")
-    else:
-        made = open_store(request.getfixturevalue("postgres_url"))
-    yield made
-    made.close()
 
 
 def add(store, name, updated, size=0):

@@ -8,6 +8,7 @@ from hashlib import blake2b
 import pytest
 from tests.children import launch
 
+from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
 from foldline.session.history import restored_history
 from foldline.stores import blobs
@@ -361,14 +362,21 @@ def test_a_damaged_memory_hides_nothing_of_the_session(tmp_path):
     assert len(store.load("s").messages) == 1
 
 
-def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path):
+@pytest.mark.parametrize(
+    "damage", ["UPDATE memories SET data = x'00'", "DELETE FROM memories"], ids=["hurt", "missing"]
+)
+def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path, damage):
     store = SqliteStore(tmp_path / "a.db")
     store.begin(HEAD)
     edits = {"schema": "foldline.edits/1", "edits": []}
-    used = StoredBatch(0, 0, "compaction", edits, {}, 1.0, memory=prepared(1))
+    receipt = Receipt("compacted", "test", 100, 50, 6, 3, "c", "p", 60).to_dict()
+    early = prepared(1)
+    early = replace(early, content=early.content | {"recall": {}})
+    used = StoredBatch(0, 0, "compaction", edits, receipt, 1.0, memory=early)
     store.commit("s", 0, Change(at=0, batches=(used,)))
+    assert len(restored_history(store.load("s")).batches) == 1
     connection = raw(tmp_path / "a.db")
-    connection.execute("UPDATE memories SET data = x'00'")
+    connection.execute(damage)
     connection.close()
 
     with pytest.raises(StoreError, match="The compaction 0 cannot be read"):

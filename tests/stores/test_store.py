@@ -7,23 +7,10 @@ import pytest
 
 from foldline.errors import InputError, StoreError
 from foldline.stores.memory import MemoryStore
-from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.values.messages import Usage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
-
-
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
-def store(request, tmp_path):
-    if request.param == "memory":
-        made = MemoryStore()
-    elif request.param == "sqlite":
-        made = open_store(tmp_path / "a.db")
-    else:
-        made = open_store(request.getfixturevalue("postgres_url"))
-    yield made
-    made.close()
 
 
 def message(number, **changes):
@@ -225,9 +212,31 @@ def test_many_threads_may_use_one_store(store):
     assert [len(store.load(name).messages) for name in names] == [25] * 4
 
 
-def test_closing_twice_is_allowed(store):
+def test_ids_are_found_in_memory_while_another_thread_waits_to_delete_them():
+    store = MemoryStore()
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+
+    class Contended:
+        def __enter__(self):
+            pass
+
+        def __exit__(self, *_):
+            store._kept.clear()
+
+    store._lock = Contended()
+    assert store.find("0") == (("s", message(1).id),)
+
+
+def test_closing_twice_is_allowed_and_lets_go_of_a_database(store):
+    store.begin(HEAD)
     store.close()
     store.close()
+    if isinstance(store, MemoryStore):
+        assert store.names() == ("s",)
+    else:
+        with pytest.raises(StoreError, match="is closed"):
+            store.names()
 
 
 def test_a_deleted_session_is_gone_and_what_others_share_with_it_stays(store):

@@ -6,6 +6,7 @@ import pytest
 
 from foldline import Archive, Session
 from foldline.errors import StoreError
+from foldline.stores import transfer
 from foldline.stores.opening import open_store
 from foldline.stores.transfer import SessionCopy, check_sessions, copy_sessions
 
@@ -21,13 +22,6 @@ def fill(place, name="s", turns=40):
         return session.view()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def target(request, tmp_path):
-    if request.param == "sqlite":
-        return tmp_path / "copy.db"
-    return request.getfixturevalue("postgres_url")
-
-
 def copy(source, target):
     stores = open_store(source), open_store(target)
     try:
@@ -37,51 +31,51 @@ def copy(source, target):
             store.close()
 
 
-def test_a_copy_shows_and_recalls_the_same(tmp_path, target):
-    source = tmp_path / "a.db"
+def test_a_copy_shows_and_recalls_the_same(tmp_path, place):
+    source = tmp_path / "source.db"
     view = fill(source)
-    copied = copy(source, target)
+    copied = copy(source, place)
 
-    with Archive.open(source) as old, Archive.open(target) as new:
+    with Archive.open(source) as old, Archive.open(place) as new:
         first = old.messages("s")[0].id
         assert new.messages("s") == old.messages("s")
         assert new.recall(first).text == old.recall(first).text
-    with Session.open(target, "s", window=4_000) as session:
+    with Session.open(place, "s", window=4_000) as session:
         assert session.view() == view
     assert copied[0].messages == 40
     assert copied[0].batches > 0
 
 
-def test_a_copy_of_a_copy_is_the_same_again(tmp_path, target):
-    source, back = tmp_path / "a.db", tmp_path / "b.db"
+def test_a_copy_of_a_copy_is_the_same_again(tmp_path, place):
+    source, back = tmp_path / "source.db", tmp_path / "b.db"
     view = fill(source)
-    copy(source, target)
-    copy(target, back)
+    copy(source, place)
+    copy(place, back)
     with Session.open(back, "s", window=4_000) as session:
         assert session.view() == view
 
 
-def test_what_is_there_is_not_copied_again_and_what_is_new_is(tmp_path, target):
-    source = tmp_path / "a.db"
+def test_what_is_there_is_not_copied_again_and_what_is_new_is(tmp_path, place):
+    source = tmp_path / "source.db"
     fill(source)
-    copy(source, target)
-    assert copy(source, target) == [SessionCopy("s", 0, 0)]
+    copy(source, place)
+    assert copy(source, place) == [SessionCopy("s", 0, 0)]
     with Session.open(source, "s", window=4_000) as session:
         session.append({"role": "user", "content": "one more"})
-    assert copy(source, target) == [SessionCopy("s", 1, 0)]
+    assert copy(source, place) == [SessionCopy("s", 1, 0)]
 
 
-def test_another_session_of_the_same_name_is_left_alone(tmp_path, target):
-    source = tmp_path / "a.db"
+def test_another_session_of_the_same_name_is_left_alone(tmp_path, place):
+    source = tmp_path / "source.db"
     fill(source, turns=2)
-    with Session.open(target, "s", window=4_000) as session:
+    with Session.open(place, "s", window=4_000) as session:
         session.append({"role": "user", "content": "something else"})
     with pytest.raises(StoreError, match="another session 's'"):
-        copy(source, target)
+        copy(source, place)
 
 
 def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
-    place = tmp_path / "a.db"
+    place = tmp_path / "source.db"
     fill(place, "whole", 4)
     fill(place, "hurt", 6)
     with sqlite3.connect(place) as connection:
@@ -97,3 +91,23 @@ def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
     assert (checks["whole"].messages, checks["whole"].problem) == (4, "")
     assert (checks["hurt"].messages, checks["hurt"].unreadable) == (6, 1)
     assert "damaged" in checks["hurt"].problem
+
+
+def test_a_check_ends_where_no_more_messages_are_kept(tmp_path, monkeypatch):
+    place, read, plain = tmp_path / "source.db", [], transfer._read
+    fill(place, "s", 4)
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE messages SET seq = 1 << 38 WHERE seq = 3")
+    connection.close()
+
+    def counted(stored, start, stop):
+        read.append(start)
+        assert len(read) < 3 * transfer.CHUNK
+        return plain(stored, start, stop)
+
+    monkeypatch.setattr(transfer, "_read", counted)
+    store = open_store(place)
+    (check,) = check_sessions(store)
+    store.close()
+
+    assert (check.messages, check.messages - check.unreadable) == (2**38 + 1, 3)

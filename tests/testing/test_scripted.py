@@ -265,6 +265,20 @@ def test_a_request_that_is_too_large_is_not_read():
         assert server.requests == ()
 
 
+@pytest.mark.parametrize("sent", [0, 10])
+def test_a_client_that_ends_within_its_request_is_dropped_and_made_no_request(sent):
+    data = json.dumps(HELLO).encode()
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+    with ScriptedServer(["one"]) as server:
+        address = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+        with socket.create_connection(address, timeout=10) as client:
+            client.sendall(head + data[:sent])
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(1_000) == b""
+        assert (server.requests, server.violations) == ((), ())
+        assert said(post(server, HELLO)) == "one"
+
+
 def test_any_bytes_can_be_sent():
     with ScriptedServer([Raw(b"<html>Bad gateway</html>", 502, "text/html")]) as server:
         status, headers, body = post(server, HELLO)

@@ -75,15 +75,18 @@ _TURN: Final = re.compile(
     r"^(?:user|assistant|system|human|ai|tool|用户|助手)\s*[:：]", re.I | re.M
 )
 _LOGGED: Final = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b)",
+    r"^[^\S\n]*+(?:\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d"
+    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b)",
     re.M,
 )
 _CODED: Final = re.compile(
-    r"^\s*(?:def |class |import |from \S+ import |return\b|if .*:$|for .*:$|function |const |let |"
-    r"var |public |private |func |fn |#include|@\w+|[\w.]+\(.*\)[;:]?$|.*[{};]$)",
+    r"^[^\S\n]*+(?:def |class |import |from \S+ import |return\b|if .*:$|for .*:$|function |const "
+    r"|let |var |public |private |func |fn |#include|@\w+|[\w.]+\(.*\)[;:]?$|.*[{};]$)",
     re.M,
 )
-_DATA: Final = re.compile(r'^\s*(?:[\[{].*|"[^"]+"\s*:.*|[^,\t\n]*(?:[,\t|][^,\t\n]*){3,})$', re.M)
+_DATA: Final = re.compile(
+    r'^(?:[^\S\n]*+(?:[\[{].*|"[^"]+"\s*:.*)|[^,\t|\n]*+(?:[,\t|][^,\t|\n]*+){3,}+)$', re.M
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,6 +22,7 @@ from foldline.context.settings import (
     Place,
 )
 from foldline.relevance.language import CHINESE, language
+from foldline.values.tags import tag_starts
 
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""
@@ -38,9 +38,7 @@ _HEADINGS: Final = frozenset(
     for names in HEADINGS.values()
     for heading in names.values()
 ) | {"---"}
-_TAGS: Final = re.compile(
-    rf"<(?=\s*/?\s*(?:{'|'.join([*TAGS.values(), 'item'])})\b)", re.IGNORECASE
-)
+_TAGS: Final = tag_starts(*TAGS.values(), "item")
 
 
 @dataclass(frozen=True, slots=True)

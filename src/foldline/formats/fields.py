@@ -124,6 +124,25 @@ def read_content(
     return tuple(parts)
 
 
+def read_answered_call(wire: Mapping[str, Any], index: int) -> tuple[str | None, str]:
+    """
+    Return the id of the call that a tool message answers, and the name of the tool or "".
+
+    Raises:
+        InputError: There is neither.
+    """
+    number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
+    name = wire.get("name")
+    if number is None and not isinstance(name, str):
+        raise InputError(
+            "a tool message without tool_call_id",
+            index=index,
+            field="tool_call_id",
+            hint="Every tool result must name the call that it answers.",
+        )
+    return number, name if isinstance(name, str) else ""
+
+
 def text_or(value: Any, default: str) -> str:
     """Return a value if it is a text with something in it, else the default."""
     return value if isinstance(value, str) and value else default

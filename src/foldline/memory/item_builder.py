@@ -19,7 +19,7 @@ from foldline.memory.items import (
     clamp_importance,
     fingerprint,
 )
-from foldline.memory.user_index import cut_name
+from foldline.memory.user_index import cut_name, model_name
 from foldline.relevance.terms import terms
 from foldline.retrieval import Cutter, Embedder, pack
 from foldline.tokens.estimate import estimate
@@ -55,6 +55,11 @@ class ItemBuilder:
     ) -> None:
         self.limits = limits
         self._embedder, self._counter, self._words = embedder, counter, words
+
+    @property
+    def model(self) -> str:
+        """The name of the model that embeds contents, "" for none."""
+        return model_name(self._embedder)
 
     def count(self, content: str) -> int:
         """Return the tokens of a text."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import InputError
+from foldline.memory.damage import as_bytes, reading_rows
 from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
 from foldline.memory.schema import GONE, LIVE
 from foldline.sql import Connection
+from foldline.type_checks import check_fields
 
 COLUMNS: Final = (
     "id, revision, kind, content, importance, happened, added, expires, tokens, session, author, "
@@ -176,6 +178,16 @@ def find_items(connection: Connection, user: str, ids: Sequence[str]) -> list[Me
     return [_to_item(row) for row in found]
 
 
+def find_vector(connection: Connection, user: str, id: str, model: str) -> bytes | None:  # noqa: A002
+    """Return the vector that a model made of a memory that is live; None where it made none."""
+    row = connection.execute(
+        "SELECT vector FROM memories WHERE memories.user = ? AND id = ? AND state = 'live'"
+        " AND model = ? AND vector IS NOT NULL",
+        (user, id, model),
+    ).fetchone()
+    return None if row is None else as_bytes(row[0])
+
+
 def find_same(
     connection: Connection, user: str, kind: Kind, fingerprint: bytes, now: float
 ) -> MemoryItem | None:
@@ -217,15 +229,25 @@ def select_history(
 def _to_item(row: Sequence[Any]) -> MemoryItem:
     """Read the columns of `COLUMNS`."""
     values = dict(zip(NAMES, row, strict=True))
-    values["parents"] = tuple(json.loads(values["parents"]))
-    values["metadata"] = json.loads(values["metadata"])
-    return MemoryItem(**values)
+    with reading_rows():
+        values["parents"] = tuple(json.loads(values["parents"]))
+        values["metadata"] = json.loads(values["metadata"])
+        item = MemoryItem(**values)
+        check_fields(item)
+    return item
 
 
 By: TypeAlias = Literal["importance", "time", "capacity"]
 
 DAY: Final = 86_400.0
 ALL: Final = 1 << 40
+
+_CHOICES: Final = {
+    "importance": (" AND importance < :threshold", "added"),
+    "time": (" AND :now - happened > :max_age", "added"),
+    "capacity": ("", "importance"),
+}
+"""What is forgotten, in SQL, and in which order it is listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,19 +290,26 @@ def choose_forgotten(
     Raises:
         InputError: There is no such way to choose.
     """
-    if by == "capacity":
-        found = select_items(connection, user, wanted, ALL, "importance")
-        return [item.id for item in found[max(0, keep) :]]
-    found = select_items(connection, user, wanted, ALL)
-    if by == "importance":
-        return [item.id for item in found if item.importance < threshold]
-    if by == "time":
-        return [item.id for item in found if wanted.now - item.happened > max_age]
-    raise InputError(
-        f"there is no way to forget {str(by)[:40]!r}",
-        field="by",
-        hint="Known: importance, time, capacity.",
+    if by not in _CHOICES:
+        raise InputError(
+            f"there is no way to forget {str(by)[:40]!r}",
+            field="by",
+            hint=f"Known: {', '.join(_CHOICES)}.",
+        )
+    condition, order = _CHOICES[by]
+    found = connection.execute(
+        f"SELECT id FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608  # constants
+        f" AND {wanted.condition}{condition} ORDER BY {_ORDERS[order]} LIMIT :all OFFSET :kept",
+        {
+            **wanted.values,
+            "user": user,
+            "threshold": threshold,
+            "max_age": max_age,
+            "all": ALL,
+            "kept": min(max(0, keep), ALL) if by == "capacity" else 0,
+        },
     )
+    return [str(name) for (name,) in found]
 
 
 def choose_evicted(

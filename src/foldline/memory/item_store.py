@@ -83,7 +83,8 @@ class ItemStore:
             if old.is_expired(now):
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
             new = change(old, now)
-            self._supersede(connection, new, "updated", now, clock)
+            vector = self._vector(connection, old) if new.content == old.content else None
+            self._supersede(connection, new, "updated", now, clock, vector)
         return new
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002
@@ -117,7 +118,7 @@ class ItemStore:
         with self._changing() as (connection, clock):
             for old in rows.select_items(connection, self._user, wanted, ALL, "oldest"):
                 new = self._builder.promote(old, target, now)
-                row = self._builder.row(new)
+                row = self._builder.row(new, self._vector(connection, old))
                 same = rows.find_same(connection, self._user, new.kind, row.fingerprint, now)
                 reason = f"consolidated into {new.id}"
                 self._end(connection, [old.id], SUPERSEDED, reason, now, clock)
@@ -125,7 +126,7 @@ class ItemStore:
                     rows.insert_item(connection, self._user, row, clock)
                 else:
                     new = self._builder.refresh(same, new)
-                    self._supersede(connection, new, "refreshed", now, clock)
+                    self._supersede(connection, new, "refreshed", now, clock, row.vector)
                 made.append(new)
         return tuple(made)
 
@@ -162,6 +163,10 @@ class ItemStore:
         clock: int,
     ) -> None:
         rows.end_items(connection, self._user, ids, state, reason=reason, at=now, clock=clock)
+
+    def _vector(self, connection: Connection, item: MemoryItem) -> bytes | None:
+        """Return the vector of a live memory, where the model that is used made it."""
+        return rows.find_vector(connection, self._user, item.id, self._builder.model)
 
     def _live(self, connection: Connection, id: str) -> MemoryItem:  # noqa: A002
         found = rows.find_item(connection, self._user, id)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
 from foldline.errors import BudgetError, InputError
+from foldline.values.tags import tag_starts
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
 """What is at hand now, what happened, and what is known."""
@@ -195,7 +196,7 @@ OPEN: Final = "<recalled"
 CLOSE: Final = "</recalled>"
 
 _SPAN: Final = re.compile(r"<recalled\b[^>]{0,400}>.*?(?:</recalled>|\Z)", re.DOTALL)
-_MARK: Final = re.compile(r"<(?=\s*/?\s*recalled\b)", re.IGNORECASE)
+_MARK: Final = tag_starts("recalled")
 _NAME: Final = re.compile(r"[^\w@.\-]")
 
 

@@ -187,6 +187,6 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
         from foldline.postgres.database import PostgresDatabase
 
         return PostgresDatabase(place, POSTGRES)
-    from foldline.sqlite.database import SqliteDatabase as SqliteDatabase
+    from foldline.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(place, SCHEMA)

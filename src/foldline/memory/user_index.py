@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Any, Final
 
+from foldline.memory.damage import reading_rows
 from foldline.memory.item_rows import Filter, FilterFacts, find_items
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import LIVE
@@ -13,6 +14,7 @@ from foldline.memory.term_index import FILLER
 from foldline.relevance.terms import terms
 from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Hit, Index, Weights
 from foldline.sql import Connection, Database
+from foldline.type_checks import check_fields
 
 NO_CUTTER = "characters"
 
@@ -154,7 +156,12 @@ def read_documents(
     """
     today = cut_name(words)
     for name, kind, content, weight, happened, expires, session, author, told, cut, vector in rows:
-        kept = told.split() if cut == today else terms(content, words=words)
+        facts = FilterFacts(kind, weight, happened, expires, session)
+        with reading_rows():
+            check_fields(facts)
+            kept = str.split(told)
+        if cut != today:
+            kept = terms(content, words=words)
         if wanted is not None:
             held = [term for term in kept if term in wanted]
             kept = [*held, *[FILLER] * (len(kept) - len(held))]
@@ -168,7 +175,7 @@ def read_documents(
             terms=tuple(kept),
             vector=vector,
         )
-        yield document, FilterFacts(kind, weight, happened, expires, session)
+        yield document, facts
 
 
 def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> list[FoundMemory]:

@@ -97,7 +97,7 @@ several patterns at once; what stands before that is looked at behind it.
 
 _FAILURES_ELSEWHERE = lazy_pattern(
     r"[✗✖✘]"
-    r"|(?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))"
+    r"|(?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*+[数率]?+\s*+[:：=]?+\s*+0(?!\d))"
 )
 
 SUMMARY = lazy_pattern(
@@ -105,7 +105,7 @@ SUMMARY = lazy_pattern(
       =+\ .*\b(?:passed|failed|errors?|skipped|no\ tests\ ran|warnings?)\b.*
     | \d+\ (?:passed|failed|errors?|skipped)\b.*
     | Ran\ \d+\ tests? | (?:OK|FAILED)(?:$|\ \() | test\ result: | (?:FAIL|PASS)$
-    | \s*(?:Tests|Test\ Suites|Test\ Files|Suites)(?::|\s+)\s*\d
+    | \s*(?:Tests|Test\ Suites|Test\ Files|Suites)(?::|\s)\s*\d
     | \s*\d+\ (?:passing|failing|pending)\b | \#\ (?:tests|pass|fail)\b
     | error:\ could\ not\ compile | (?:warning|error):.{0,200}\ (?:generated|emitted|aborting)
     | (?:added|removed|changed|up\ to\ date,?\ audited)\ \d+\ packages?
@@ -117,7 +117,7 @@ SUMMARY = lazy_pattern(
 )
 
 COUNTED = lazy_pattern(r"[0-9](?<!\w.)\d* (?:files?|director|vulnerabilit|problems?\b)")
-_COUNTED_ELSEWHERE = lazy_pattern(r"(?:共|总计|合计|总共)\s*[:：]?\s*\d")
+_COUNTED_ELSEWHERE = lazy_pattern(r"(?:共|总计|合计|总共)\s*+[:：]?+\s*+\d")
 TRIES = 400
 """How many places are looked at for a line that says that something failed."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from foldline.errors import RecallError
+from foldline.errors import RecallError, StoreError
 from foldline.recall import answers
 from foldline.recall.fitting import Fits
 from foldline.recall.ranking import RecallQuery, parse_query
@@ -65,6 +65,7 @@ def search_past(
 
     Raises:
         RecallError: The query has no words, or ``start`` is past the end.
+        StoreError: No session could be read to its end, since one is damaged.
     """
     question = parse_query(query)
     if not (question.words or question.names):
@@ -73,6 +74,8 @@ def search_past(
     for session in past:
         if not gathered.read(session):
             break
+    if gathered.damage is not None and not gathered.searched:
+        raise gathered.damage
     hits = answers.find_passages(gathered.kept, question)
     count = len(hits.passages)
     if start and start >= count:
@@ -86,6 +89,7 @@ class _Gathered:
     def __init__(self, question: RecallQuery, clock: Callable[[], float], until: float) -> None:
         self.kept = list[MessageSection]()
         self.searched = 0
+        self.damage: StoreError | None = None
         self._signs = tuple(
             {*(one for word in question.words for one in word.beginnings), *question.names}
         )
@@ -94,18 +98,24 @@ class _Gathered:
         self._room = MOST_KEPT
 
     def read(self, session: PastSession) -> bool:
-        """Take in a session; return False if a bound was reached before its end."""
+        """Take in what can be read of a session; return False if a bound was reached."""
         batch = list[Message]()
-        for message in session.messages:
-            batch.append(message)
-            if len(batch) == BATCH:
-                self._take(batch, session.title)
-                batch = []
-                if self._room < 0 or self._clock() > self._until:
-                    return False
+        try:
+            for message in session.messages:
+                batch.append(message)
+                if len(batch) == BATCH:
+                    self._take(batch, session.title)
+                    batch = []
+                    if self._is_over():
+                        return False
+            self.searched += 1
+        except StoreError as error:  # one damaged session must not hide the others
+            self.damage = self.damage or error
         self._take(batch, session.title)
-        self.searched += 1
-        return self._room >= 0 and self._clock() <= self._until
+        return not self._is_over()
+
+    def _is_over(self) -> bool:
+        return self._room < 0 or self._clock() > self._until
 
     def _take(self, messages: list[Message], title: str) -> None:
         handles = {message.id: message.id[:DIGITS] for message in messages}

@@ -151,7 +151,7 @@ class Batches(Sequence[Batch]):
         load: Returns the session as the store has it by now.
     """
 
-    def __init__(self, stored: StoredSession, load: Callable[[], StoredSession | None]) -> None:
+    def __init__(self, stored: StoredSession, load: Callable[[], StoredSession]) -> None:
         self.name = stored.head.name
         self._stored: Sequence[StoredBatch] = stored.batches
         self._load = load
@@ -216,8 +216,7 @@ class Batches(Sequence[Batch]):
 
     def _rows(self, start: int, stop: int) -> Sequence[StoredBatch]:
         if stop > len(self._stored):
-            session = self._load()
-            self._stored = () if session is None else session.batches
+            self._stored = self._load().batches
         with reading(self.name):
             found = self._stored[start:stop]
             if [batch.number for batch in found] != list(range(start, stop)):

@@ -8,7 +8,6 @@ from collections import deque
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from foldline.errors import FoldlineError
@@ -103,22 +102,12 @@ class FairLock:
         _held.set((*_held.get(), ticket))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _held.set(_held.get()[:-1])
         self._pass_on()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
 
 
 def loop_of_turn() -> asyncio.AbstractEventLoop | None:

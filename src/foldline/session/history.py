@@ -18,7 +18,7 @@ from foldline.values.messages import Message
 
 
 def restored_history(
-    stored: StoredSession, load: Callable[[], StoredSession | None] = lambda: None
+    stored: StoredSession, load: Callable[[], StoredSession] | None = None
 ) -> History:
     """
     Read the compactions of a session again; of many, the older ones when they are asked for.
@@ -30,7 +30,7 @@ def restored_history(
     Raises:
         StoreError: One of them cannot be read, or is missing.
     """
-    return History(Batches(stored, load))
+    return History(Batches(stored, load or (lambda: stored)))
 
 
 @dataclass(slots=True)
@@ -61,9 +61,11 @@ class _Learned:
         self.issued.update(name.partition(".")[0] for name in recall)
         for edit in edits:
             if edit["type"] == "fold":
-                folded = Folded(tuple(edit["messages"]), at)
+                folded, number = Folded(tuple(edit["messages"]), at), edit["snapshot"]["id"]
                 check_fields(folded)
-                self.snapshots[edit["snapshot"]["id"]] = folded
+                if not isinstance(number, str):
+                    raise TypeError("the id of a snapshot is no text")
+                self.snapshots[number] = folded
             elif edit["type"] == "rewrite":
                 self.shortened.add(edit["message"])
 

@@ -49,7 +49,7 @@ class Log(Sequence[Message]):
         self,
         stored: StoredSession,
         read: Callable[[StoredMessage], Message],
-        load: Callable[[], StoredSession | None],
+        load: Callable[[], StoredSession],
     ) -> None:
         self.name = stored.head.name
         self.positions = Positions(self.name, stored.ids)
@@ -109,8 +109,7 @@ class Log(Sequence[Message]):
 
     def _reaching(self, position: int) -> Sequence[StoredMessage]:
         if position >= len(self._stored):
-            found = self._load()
-            self._stored = () if found is None else found.messages
+            self._stored = self._load().messages
         return self._stored
 
     def _restored(self, item: StoredMessage) -> Message:
@@ -152,8 +151,11 @@ class Log(Sequence[Message]):
     def take(self, positions: Iterable[int]) -> None:
         """Take the messages at some positions into memory."""
         self._leaving = []
-        missing = sorted(set(positions) - self._kept.keys())
-        self._kept.update(self._fetched(missing))
+        coming = iter(positions)
+        # Run by run: a damaged store may say that there are more messages than fit into memory.
+        while run := set(islice(coming, PAGE)):
+            missing = sorted(position for position in run if position not in self._kept)
+            self._kept.update(self._fetched(missing))
 
     def whole(self) -> tuple[Message, ...]:
         """Return all messages; whoever asks for them will again, so they stay in memory."""

@@ -9,10 +9,12 @@ from typing import Any
 from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
-from foldline.errors import InputError, StoreError
+from foldline.errors import StoreError
 from foldline.session.codec import freeze, thaw
+from foldline.session.damage import UNREADABLE
 from foldline.session.statistics import BackgroundStatistics
 from foldline.stores.protocol import StoredMemory
+from foldline.type_checks import check_fields
 from foldline.values.edit_json import edits_from_json, edits_to_json
 from foldline.values.edits import Edit
 from foldline.values.messages import Message
@@ -124,12 +126,13 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
             dialect,
             stored.at,
             stored.time,
-            dict(stored.content["recall"]),
+            _words(stored.content["recall"]),
             stored.content["fallback"] is True,
             str(stored.content["reason"]),
             Spent(**stored.content["spent"]),
         )
-    except (InputError, LookupError, TypeError, ValueError, AttributeError):
+        check_fields(prepared.spent)
+    except UNREADABLE:
         return None
     return PreparedMemory(prepared, stored)
 
@@ -143,13 +146,20 @@ def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
     """
     try:
         edits = edits_from_json(stored.content["edits"], thaw)
-        return edits, dict(stored.content["recall"])
-    except (InputError, LookupError, TypeError, ValueError) as error:
+        return edits, _words(stored.content["recall"])
+    except UNREADABLE as error:
         raise StoreError(
             f"The session memory of message {stored.until} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
             damaged=True,
         ) from error
+
+
+def _words(recall: Any) -> dict[str, str]:
+    """Return what handles recall, in a few words each."""
+    if not isinstance(recall, dict) or not all(isinstance(one, str) for one in recall.values()):
+        raise TypeError("not the words of handles")
+    return dict(recall)
 
 
 def _whole(value: Any) -> int:

@@ -38,11 +38,11 @@ class Positions(Mapping[str, int]):
     def _read(self) -> dict[str, int]:
         """Return all positions by id."""
         with self._adding, reading(self._name):
-            late, early = self._known, list(self._ids)
-            self._known = {number: position for position, number in enumerate(early)}
-            if len(self._known) != len(early):
+            early = list(self._ids)
+            known = {number: position for position, number in enumerate(early)}
+            if len(known) != len(early):
                 raise ValueError("two messages have the same id")
-            self._known.update(late)
+            self._known = known | self._known
             self._stored, self._ids = None, ()
         return self._known
 
@@ -53,10 +53,11 @@ class Positions(Mapping[str, int]):
         return iter(self._known if self._stored is None else self._read())
 
     def __getitem__(self, number: str) -> int:
+        stored = self._stored  # first: once it is None, everything is known
         found = self._known.get(number)
-        if found is None and self._stored is not None:
+        if found is None and stored is not None:
             with reading(self._name):
-                found = self._stored.find(number)
+                found = stored.find(number)
             if found is not None:
                 self.note(number, found)
         if found is None:
@@ -68,12 +69,13 @@ class Positions(Mapping[str, int]):
 
     def since(self, start: int) -> Iterator[str]:
         """Yield the ids from a position on, in order."""
+        ids = self._ids  # first: they are let go of when everything is known
         if self._stored is None:
             return islice(self, start, None)
-        size = len(self._ids)
+        size = len(ids)
         with self._adding:
             late = [number for number, position in self._known.items() if position >= size]
-        early = self._ids[start:] if start < size else ()
+        early = ids[start:] if start < size else ()
         return iter([*early, *late[max(0, start - size) :]])
 
     def note(self, number: str, position: int) -> None:

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 from foldline.ask_runner import ModelLike
@@ -344,12 +343,7 @@ class Session(AsyncSession):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -113,13 +113,18 @@ class SessionState:
         # Last: what an exception left half read is read again.
         self.stale = False
 
-    def _load(self) -> StoredSession | None:
-        return self.setting.store.load(self.name)
+    def _load(self) -> StoredSession:
+        found = self.setting.store.load(self.name)
+        if found is None or found.number != self.number:
+            raise StoreError(
+                f"The session {self.name!r} is no longer in the store.",
+                hint="Open it again to go on with what has its name now.",
+            )
+        return found
 
     def show_again(self, stored: StoredSession | None = None) -> None:
         """Show what the compactions in effect leave, beginning at what the newest showed."""
-        stored = stored or self._load()
-        found = None if stored is None else stored.checkpoint
+        found = (stored or self._load()).checkpoint
         start = shown_at(self.shown.log, found)
         number = 0 if found is None or start is None else found.number + 1
         self.shown.restore(self.history.steps(number), start)
@@ -164,10 +169,7 @@ class SessionState:
     def refresh(self) -> None:
         """Read the session again from the store, if it was left half way."""
         if self.stale:
-            stored = self._load()
-            if stored is None:
-                raise StoreError(f"The session {self.name!r} is no longer in the store.")
-            self._restore(stored)
+            self._restore(self._load())
 
     @property
     def stored_text(self) -> StoredMemory | None:

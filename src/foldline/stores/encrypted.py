@@ -22,6 +22,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 from foldline.errors import MissingExtra, StoreError
 from foldline.stores import blobs
 from foldline.stores.protocol import (
+    FOUND_AT_MOST,
     Change,
     FindableIds,
     SessionHead,
@@ -33,7 +34,6 @@ from foldline.stores.protocol import (
     StoredMessage,
     StoredSession,
 )
-from foldline.stores.sql import FOUND_AT_MOST
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -206,14 +206,18 @@ class EncryptedStore:
                     yield self._seal.show(hidden)
 
     def _opened(self, stored: StoredSession) -> StoredSession:
-        show, open_ = self._seal.show, self._seal.open
+        memory = checkpoint = None
+        with suppress(StoreError):  # it is prepared anew; what was said is not affected
+            memory = _memory(stored.memory, self._seal.show, self._seal.open)
+        with suppress(StoreError):  # the compactions themselves tell the same
+            checkpoint = _checkpoint(stored.checkpoint, self._seal.open)
         return replace(
             stored,
             ids=_OpenedIds(stored.ids, self._seal),
             messages=_Opened(stored.messages, self._message),
             batches=_Opened(stored.batches, self._batch),
-            memory=_memory(stored.memory, show, open_),
-            checkpoint=_checkpoint(stored.checkpoint, open_),
+            memory=memory,
+            checkpoint=checkpoint,
         )
 
     def _message(self, one: StoredMessage) -> StoredMessage:

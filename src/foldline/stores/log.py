@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import ClassVar, Final, TypeAlias, TypeVar, overload
 
 from foldline.errors import StoreError
@@ -29,6 +29,15 @@ def replaced(name: str) -> StoreError:
         "recorded.",
         hint="Open it again to go on with what has its name now.",
     )
+
+
+def is_hole(ids: Sequence[str], start: int, stop: int) -> bool:
+    """Return True if nothing is kept from one position to before another, damaged or not."""
+    for position in range(start, stop):
+        with suppress(StoreError):
+            ids[position]
+            return False
+    return True
 
 
 class StoredRows(Sequence[Row]):

@@ -12,6 +12,7 @@ from foldline.errors import StoreError
 from foldline.stores.blobs import pack
 from foldline.stores.log import replaced
 from foldline.stores.protocol import (
+    FOUND_AT_MOST,
     Change,
     SessionHead,
     SessionInfo,
@@ -83,25 +84,26 @@ class MemoryStore:
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions, the one that was changed last first."""
         with self._lock:
-            listed = [
+            return tuple(
                 SessionInfo(kept.head, kept.updated, len(kept.messages), _active(kept), kept.size)
-                for kept in reversed(self._kept.values())
-            ]
-        return tuple(sorted(listed, key=lambda info: -info.updated))
+                for kept in self._newest()
+            )
 
     def names(self) -> tuple[str, ...]:
         """List the names of the sessions, the one that was changed last first."""
-        return tuple(info.head.name for info in self.sessions())
+        with self._lock:
+            return tuple(kept.head.name for kept in self._newest())
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """Find messages by the beginning of their id, newest sessions first, at most 100."""
-        found = (
-            (info.head.name, message.id)
-            for info in self.sessions()
-            for message in self._kept[info.head.name].messages
-            if message.id.startswith(prefix)
-        )
-        return tuple(islice(found, 100))
+        with self._lock:
+            found = (
+                (kept.head.name, message.id)
+                for kept in self._newest()
+                for message in kept.messages
+                if message.id.startswith(prefix)
+            )
+            return tuple(islice(found, FOUND_AT_MOST))
 
     def delete(self, names: Collection[str]) -> int:
         """Remove sessions, and return how many there were."""
@@ -115,6 +117,10 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing: what is in memory stays until the store itself is gone."""
+
+    def _newest(self) -> list[_Kept]:
+        """Return the sessions, the one that was changed last first."""
+        return sorted(self._kept.values(), key=lambda kept: kept.updated)[::-1]
 
 
 def _snapshot(kept: _Kept) -> StoredSession:

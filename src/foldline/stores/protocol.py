@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from foldline.values.messages import Role, Usage
+
+FOUND_AT_MOST: Final = 100
+"""So many messages are found by the beginning of their id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +223,7 @@ class Store(Protocol):
         Find messages by the beginning of their id, over all sessions.
 
         Returns:
-            Pairs of session name and message id, newest sessions first, at most 100.
+            Pairs of session name and message id, newest sessions first, at most `FOUND_AT_MOST`.
         """
         ...
 

@@ -289,7 +289,7 @@ def batches(connection: Connection, session: int, start: int, stop: int) -> Iter
     """Read the batches of a session from number ``start`` to before ``stop``, in order."""
     rows = connection.execute(
         """
-        SELECT b.number, b.at, b.kind, b.time, b.undone_at, b.repeats,
+        SELECT b.number, b.at, b.kind, b.time, b.undone_at, b.repeats, b.memory,
             e.hash, e.codec, e.size, e.data, r.hash, r.codec, r.size, r.data,
             m.until, m.digest, m.at, m.generation, m.time, m.hash, m.codec, m.size, m.data
         FROM batches b LEFT JOIN blobs e ON e.id = b.edits LEFT JOIN blobs r ON r.id = b.receipt
@@ -298,11 +298,11 @@ def batches(connection: Connection, session: int, start: int, stop: int) -> Iter
         """,
         (session, start, stop),
     )
-    for number, at, kind, moment, undone_at, repeats, *content in rows:
+    for number, at, kind, moment, undone_at, repeats, early, *content in rows:
         edits = receipt = prepared = None
         with suppress(StoreError):  # one that cannot be read leaves the messages readable
-            edits, receipt, rest = _content(content[:4]), _content(content[4:8]), content[8:]
-            prepared = None if rest[0] is None else _memory(rest)
+            prepared = None if early is None else _memory(content[8:])
+            edits, receipt = _content(content[:4]), _content(content[4:8])
         batch = StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
         yield batch if fits(batch) else replace(batch, at=0, edits=None)
 

@@ -9,15 +9,18 @@ that lock dies with its connection.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, checkpoints, rows
 from foldline.stores.log import StoredBatches, StoredIds, StoredLog, replaced
-from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
-
-FOUND_AT_MOST: Final = 100
+from foldline.stores.protocol import (
+    FOUND_AT_MOST,
+    Change,
+    SessionHead,
+    SessionInfo,
+    StoredSession,
+)
 
 
 class SqlStore:

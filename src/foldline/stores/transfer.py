@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from foldline.errors import StoreError
+from foldline.stores.log import is_hole
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
 CHUNK = 500
@@ -104,16 +105,24 @@ def check_sessions(store: Store) -> Iterator[SessionCheck]:
 def _check(stored: StoredSession) -> SessionCheck:
     size, unreadable, problem = len(stored.messages), 0, ""
     for start in range(0, size, CHUNK):
+        stop = min(start + CHUNK, size)
         try:
-            _read(stored, start, min(start + CHUNK, size))
+            _read(stored, start, stop)
         except StoreError as error:
             problem = problem or str(error)
-            for position in range(start, min(start + CHUNK, size)):
-                try:
-                    _read(stored, position, position + 1)
-                except StoreError:
-                    unreadable += 1
+            if is_hole(stored.ids, start, stop):  # however long the rest is said to be
+                unreadable += size - start
+                break
+            unreadable += sum(not _is_readable(stored, one) for one in range(start, stop))
     return SessionCheck(stored.head.name, size, unreadable, problem)
+
+
+def _is_readable(stored: StoredSession, position: int) -> bool:
+    try:
+        _read(stored, position, position + 1)
+    except StoreError:
+        return False
+    return True
 
 
 def _read(stored: StoredSession, start: int, stop: int) -> list[StoredMessage]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
-from foldline.formats.fields import expect, read_objects, token_counts
+from foldline.formats.fields import expect, read_answered_call, read_objects, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.tool_json import arguments_text
@@ -78,18 +78,9 @@ def _parts(kind: str, fields: Mapping[str, Any], item: Any, index: int) -> tuple
 
 
 def _result(fields: Mapping[str, Any], item: Any, index: int) -> ToolResult:
-    number = expect(fields.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
-    name = fields.get("name")
-    if number is None and not isinstance(name, str):
-        raise InputError(
-            "a tool message without tool_call_id",
-            index=index,
-            field="tool_call_id",
-            hint="Every tool result must name the call that it answers.",
-        )
+    number, name = read_answered_call(fields, index)
     content = read_answer(fields.get("content"), index)
-    label = name if isinstance(name, str) else ""
-    return ToolResult(number, content, label, fields.get("status") == "error", item)
+    return ToolResult(number, content, name, fields.get("status") == "error", item)
 
 
 def _thinking(fields: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.errors import InputError
 from foldline.formats.blocks import KINDS, media_part, opaque, unknown_role
-from foldline.formats.fields import expect, read_content, read_objects, text_or
+from foldline.formats.fields import expect, read_answered_call, read_content, read_objects, text_or
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
@@ -102,14 +101,5 @@ def _function(function: Any, number: str | None, raw: Any, index: int, field: st
 
 
 def _result(wire: dict[str, Any], index: int) -> ToolResult:
-    number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
-    name = wire.get("name")
-    if number is None and not isinstance(name, str):
-        raise InputError(
-            "a tool message without tool_call_id",
-            index=index,
-            field="tool_call_id",
-            hint="Every tool result must name the call that it answers.",
-        )
-    label = name if isinstance(name, str) else ""
-    return ToolResult(number or None, _content(wire.get("content"), index), label, raw=wire)
+    number, name = read_answered_call(wire, index)
+    return ToolResult(number or None, _content(wire.get("content"), index), name, raw=wire)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from foldline.memory.chunk import ChunkSettings, split
+from foldline.memory.damage import as_bytes
 from foldline.memory.documents import DocumentText
 from foldline.memory.knowledge.full_text import span
 from foldline.memory.knowledge.schema import KnowledgeStore
@@ -127,7 +128,7 @@ def find_document(connection: Connection, namespace: int, name: str) -> tuple[in
     row = connection.execute(
         "SELECT id, version FROM documents WHERE namespace = ? AND name = ?", (namespace, name)
     ).fetchone()
-    return None if row is None else (int(row[0]), bytes(row[1]))
+    return None if row is None else (int(row[0]), as_bytes(row[1]))
 
 
 def replace_document(

@@ -11,6 +11,7 @@ from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.validation import whole
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
 from foldline.tokens.estimate import estimate
+from foldline.values.tags import tag_starts
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -18,7 +19,7 @@ LEAST: Final = 60
 """A passage that does not fit is shortened only where so many tokens of room are left."""
 
 CUT: Final = "\n[…]"
-_FENCE: Final = re.compile(r"<(/?passage)", re.IGNORECASE)
+_FENCE: Final = tag_starts("passage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def _pair(one: Passage, two: Passage) -> Passage | None:
 
 def _block(passage: Passage, number: int) -> str:
     """Write a passage inside a fence that its text cannot close."""
-    words = _FENCE.sub(r"<\\\1", passage.text.strip("\n"))
+    words = _FENCE.sub(r"<\\", passage.text.strip("\n"))
     source = _attribute(passage.document)
     under = f' section="{_attribute(" > ".join(passage.heading))}"' if passage.heading else ""
     place = _attribute(passage.place)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from foldline.memory.damage import reading_rows
 from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
 from foldline.memory.knowledge.vector_search import marks, vectors_of
@@ -14,6 +15,7 @@ from foldline.memory.term_index import expand_terms, find_candidates
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.sql import Connection
+from foldline.type_checks import check_fields
 
 COLUMNS: Final = (
     "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"
@@ -134,19 +136,22 @@ def _passages(connection: Connection, hits: Sequence[Hit], limit: int) -> tuple[
 
 def _passage(hit: Hit, row: Sequence[Any]) -> Passage:
     _, name, title, heading, unit, first, last, text, tokens, number, fresh = row
-    return Passage(
-        name,
-        title,
-        tuple(json.loads(heading)),
-        unit,
-        first,
-        last,
-        text,
-        tokens,
-        hit.score,
-        hit.strength,
-        dict(hit.parts),
-        hit.matched,
-        number,
-        fresh,
-    )
+    with reading_rows():
+        found = Passage(
+            name,
+            title,
+            tuple(json.loads(heading)),
+            unit,
+            first,
+            last,
+            text,
+            tokens,
+            hit.score,
+            hit.strength,
+            dict(hit.parts),
+            hit.matched,
+            number,
+            fresh,
+        )
+        check_fields(found)
+    return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, InputError, ModelError
+from foldline.memory.damage import as_bytes
 from foldline.memory.knowledge.full_text import span
 from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
 from foldline.sql import Connection
@@ -186,7 +187,7 @@ def vectors_of(connection: Connection, numbers: Sequence[int]) -> dict[int, byte
         f"SELECT chunk, data FROM vectors WHERE chunk IN ({marks(numbers)})",  # noqa: S608  # only marks
         numbers,
     )
-    return {int(number): bytes(data) for number, data in rows}
+    return {int(number): as_bytes(data) for number, data in rows}
 
 
 BATCH: Final = 64

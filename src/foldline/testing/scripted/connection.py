@@ -98,6 +98,9 @@ class ScriptedConnection(BaseHTTPRequestHandler):
             self.send_error(413 if size.isdecimal() else 411)
             return
         data = self.rfile.read(int(size))
+        if len(data) < int(size):
+            self.close_connection = True  # The client went away before it had sent everything.
+            return
         try:
             body = json.loads(data)
         except (ValueError, RecursionError):
