@@ -28,7 +28,7 @@ settings.register_profile(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=50,
+    max_examples=30,
     suppress_health_check=SLOW,
 )
 settings.register_profile(
@@ -42,9 +42,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Leave what 10,000 collected tests hold out of every later collection of garbage."""
+    """Leave what 10,000 collected tests hold out of every collection of garbage."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_teardown() -> None:
