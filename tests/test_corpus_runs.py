@@ -20,6 +20,8 @@ from foldline.corpus.parquet import read_rows
 from foldline.corpus.pools import cluster
 from foldline.errors import StoreError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -126,9 +128,10 @@ def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
     assert lost == [str(corpus / "day-2" / "session-044.json")]
     assert (report.failed, report.totals["conversations"]) == (3, 79)
     assert report.parts == len(list((tmp_path / "parts").iterdir()))
-    again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
-    assert 0 < again.resumed < again.parts
-    assert again.failed == report.failed
+    if engine == "local":  # what is tried again is read from the folder, whoever wrote it
+        again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
+        assert 0 < again.resumed < again.parts
+        assert again.failed == report.failed
 
 
 def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_path):
@@ -204,8 +207,9 @@ def test_another_run_in_the_same_folder_is_refused(corpus, tmp_path):
     scanned_here(corpus, tmp_path)
     with pytest.raises(StoreError, match="another run"):
         scanned_here(corpus, tmp_path, BuildIndex())
-    with pytest.raises(StoreError, match="Another run writes"):
-        scanned(corpus, tmp_path / "two", progress=lambda *_: scanned(corpus, tmp_path / "two"))
+    two = tmp_path / "two"
+    with ThreadPoolExecutor(1) as pool, pytest.raises(StoreError, match="Another run writes"):
+        scanned(corpus, two, client=pool, progress=lambda *_: scanned_here(corpus, two))
 
 
 def test_progress_ends_at_the_size_of_the_corpus(corpus, tmp_path):
@@ -215,7 +219,8 @@ def test_progress_ends_at_the_size_of_the_corpus(corpus, tmp_path):
         with lock:
             seen.append((done, whole))
 
-    scanned(corpus, tmp_path, workers=2, progress=note)
+    with ThreadPoolExecutor(2) as pool:
+        scanned(corpus, tmp_path, client=pool, progress=note)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1][0] == seen[-1][1] > 100_000
 

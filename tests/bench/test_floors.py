@@ -17,6 +17,9 @@ from tests.corpus import requires_corpus
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = json.loads((Path(__file__).parent / "floors.json").read_text(encoding="utf-8"))
 MAY_FALL = 0.02
+
+pytestmark = pytest.mark.slow
+
 RECORDED = sorted(name for name in FLOORS if "recorded" in name)
 ALWAYS = sorted(FLOORS.keys() - set(RECORDED))
 

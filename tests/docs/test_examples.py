@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from packaging.requirements import Requirement
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROGRAMS = sorted(EXAMPLES.glob("*.py"))
+
+homes = cache(packages_distributions)
+"""By the name of a package that is imported, the distributions that bring it."""
 
 
 def closure(name: str, extras: frozenset[str]) -> set[str]:
@@ -56,9 +60,8 @@ def test_what_an_example_says_to_install_is_all_that_it_imports(program: Path) -
         brought |= closure(first.name, frozenset(first.extras))
         for name in said[2].split():
             brought |= closure(name, frozenset())
-    homes = packages_distributions()
     for name in imported(program):
-        there = {re.sub(r"[-_.]+", "-", home).lower() for home in homes.get(name, ())}
+        there = {re.sub(r"[-_.]+", "-", home).lower() for home in homes().get(name, ())}
         assert there & brought, f"{program.name} imports {name}, which nothing it names brings"
 
 

@@ -50,12 +50,13 @@ def installed(wheel: Path, extra: str, folder: Path) -> Path:
     What it needs is copied from where the tests run, in the versions of the lock; that pip then
     finds nothing missing, without an index to ask, proves that the wheel names what it needs.
     """
-    venv.create(folder, with_pip=True, symlinks=True)
+    venv.create(folder, symlinks=True)
     programs = folder / "bin"
     (packages,) = (folder / "lib").glob("python*/site-packages")
     for name in sorted(needed("foldline", extra)):
         _copy(name, packages)
-    pip = [programs / "python", "-I", "-m", "pip", "--isolated", "--disable-pip-version-check"]
+    pip = [sys.executable, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check"]
+    pip += ["--python", programs / "python"]
     wanted = f"foldline[{extra}] @ {wheel.as_uri()}"
     ran(*pip, "install", "--quiet", "--no-index", wanted, cwd=folder)
     ran(*pip, "check", cwd=folder)

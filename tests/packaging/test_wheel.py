@@ -13,6 +13,8 @@ from tests.packaging.installing import ROOT, built, installed, ran
 
 import foldline
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

@@ -40,8 +40,7 @@ FILES = [path for path in corpus_files() if path.name not in REDACTED]
 SAMPLE = [path for path in FILES if path.stat().st_size < 400_000 and _drawn(path, ONE_IN)][::4]
 
 
-def check(transcript, share, name):
-    counter = TokenCounter(COUNTER)
+def check(transcript, counter, share, name):
     tokens = counter.messages(transcript.messages)
     budget = Budget.of_tokens(max(1, round(share * tokens)))
     result = compact_transcript(transcript, counter, budget, policy(name))
@@ -55,11 +54,12 @@ def broken(path, name, current=SHARES, others=SHARES):
         recording = read_file(path)
     except FoldlineError:
         return
+    counter = TokenCounter(COUNTER)
     for number, conversation in enumerate(recording.conversations):
         last = conversation is recording.current
         for share in current if last else others[number % len(others) :][:1]:
             try:
-                result = check(conversation.transcript, share, name)
+                result = check(conversation.transcript, counter, share, name)
                 if result.receipt.status == "compacted":
                     for target in TARGETS:
                         check_accepted(result.shown, target)

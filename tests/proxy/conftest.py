@@ -3,11 +3,13 @@
 import http.client
 import json
 import socketserver
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -172,26 +174,43 @@ def upstream() -> Iterator[Upstream]:
         server.shutdown()
 
 
+def started(upstream: str, folder: Path, *words: str, starting: Any = launch) -> Proxy:
+    """Start a proxy before an upstream; its archive and its log lie in the folder."""
+    log = folder / f"{len(list(folder.glob('*.log')))}.log"
+    archive = () if "--db" in words else ("--db", folder / "a.db")
+    command = [sys.executable, "-m", "foldline", "serve", "--upstream", upstream]
+    with log.open("w") as into:
+        child = starting(
+            [*command, *archive, *words], stdout=subprocess.PIPE, stderr=into, text=True
+        )
+    address = child.stdout.readline().strip()
+    assert address, log.read_text()
+    return Proxy(child, address, log)
+
+
 @pytest.fixture
 def serve(upstream, tmp_path) -> Callable[..., Proxy]:
     """Start a proxy before the upstream, with further words for its command line."""
+    return lambda *words, at="": started(at or upstream.url, tmp_path, *words)
 
-    def start(*words: str, at: str = "") -> Proxy:
-        number = len(list(tmp_path.glob("*.log")))
-        log = tmp_path / f"{number}.log"
-        archive = () if "--db" in words else ("--db", tmp_path / "a.db")
-        command = [sys.executable, "-m", "foldline", "serve", "--upstream", at or upstream.url]
-        with log.open("w") as into:
-            import subprocess
 
-            child = launch(
-                [*command, *archive, *words], stdout=subprocess.PIPE, stderr=into, text=True
-            )
-        address = child.stdout.readline().strip()
-        assert address, log.read_text()
-        return Proxy(child, address, log)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory) -> Iterator[tuple[Upstream, Proxy]]:
+    """A proxy as it is without further words, and what it stands before, for many tests."""
+    with Upstream() as server:
+        proxy = started(server.url, tmp_path_factory.mktemp("proxy"), starting=Child)
+        with proxy.child:
+            yield server, proxy
+            proxy.child.kill()
+        server.shutdown()
 
-    return start
+
+@pytest.fixture
+def shared(running) -> tuple[Upstream, Proxy]:
+    """The same, in which only the archive and the totals remember earlier tests."""
+    server, proxy = running
+    server.sent, server.reply = [], lambda _: plain(answer())
+    return server, proxy
 
 
 def talk(turns: int, words: int = 300) -> list[dict[str, Any]]:

@@ -32,8 +32,8 @@ def settled(proxy, requests):
     raise AssertionError(proxy.log.read_text())
 
 
-def test_a_request_arrives_as_it_was_sent_and_its_answer_too(upstream, serve):
-    proxy = serve()
+def test_a_request_arrives_as_it_was_sent_and_its_answer_too(shared):
+    upstream, proxy = shared
     said = answer("hello", input_tokens=5, output_tokens=2)
     upstream.reply = lambda _: plain(said, **{"request-id": "r1", "set-cookie": "a=b"})
     data = b'{ "model":"m",  "messages" : [ {"role":"user","content":"h\\u00e9"} ], "x": 1.50 }'
@@ -54,8 +54,9 @@ def test_a_request_arrives_as_it_was_sent_and_its_answer_too(upstream, serve):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "POST"])
-def test_everything_else_is_passed_on_byte_for_byte(upstream, serve, method):
-    proxy = serve()
+def test_everything_else_is_passed_on_byte_for_byte(shared, method):
+    upstream, proxy = shared
+    upstream.sent.clear()
     upstream.reply = lambda _: plain(b"" if method == "HEAD" else b"\x00\xff", 207, etag="7")
     data = b"\x00\x01binary" if method in ("PUT", "PATCH", "POST") else None
     found = proxy.send(data, "/v1/files/a%2Fb?after=%20x&limit=2", method)
@@ -88,8 +89,8 @@ def test_the_first_byte_does_not_wait_for_the_last(upstream, serve):
     assert (line["input"], line["output"], line["cache_read"]) == (9, 7, 90)
 
 
-def test_a_stream_that_is_silent_at_first_still_begins(upstream, serve):
-    proxy, go_on = serve(), threading.Event()
+def test_a_stream_that_is_silent_at_first_still_begins(shared):
+    (upstream, proxy), go_on = shared, threading.Event()
 
     def reply(_):
         yield STREAM
@@ -106,8 +107,8 @@ def test_a_stream_that_is_silent_at_first_still_begins(upstream, serve):
     connection.close()
 
 
-def test_invalid_events_pass_as_they_are(upstream, serve):
-    proxy, junk = serve(), b"data: {\n\nevent\x00: \xff\n\n\n\ndata: [DONE"
+def test_invalid_events_pass_as_they_are(shared):
+    (upstream, proxy), junk = shared, b"data: {\n\nevent\x00: \xff\n\n\n\ndata: [DONE"
     upstream.reply = lambda _: STREAM + chunk(junk) + b"0\r\n\r\n"
     assert proxy.send(request(talk(1), stream=True)).body == junk
 
@@ -122,14 +123,14 @@ def test_a_compressed_answer_passes_compressed(upstream, serve):
     assert settled(proxy, 1)[0]["input"] == 4
 
 
-def test_a_compressed_request_is_passed_on_unread(upstream, serve):
-    proxy, packed = serve(), gzip.compress(json.dumps(request(talk(1))).encode())
+def test_a_compressed_request_is_passed_on_unread(shared):
+    (upstream, proxy), packed = shared, gzip.compress(json.dumps(request(talk(1))).encode())
     found = proxy.send(packed, headers={"content-encoding": "gzip"})
     assert (upstream.sent[0].body, found.told("action")) == (packed, "unread")
 
 
-def test_an_error_of_the_provider_is_the_clients_to_see(upstream, serve):
-    proxy = serve()
+def test_an_error_of_the_provider_is_the_clients_to_see(shared):
+    upstream, proxy = shared
     error = {"type": "error", "error": {"type": "some_error", "message": "Something else."}}
     statuses = [400, 401, 403, 404, 429, 500, 503, 529]
     for status in statuses:
@@ -256,8 +257,8 @@ def sent_smaller(upstream, proxy, path):
     assert json.loads(first.body) == body
 
 
-def test_a_second_overflow_is_the_clients_to_see(upstream, serve):
-    proxy, said = serve(), OVERFLOWS["/v1/messages"]
+def test_a_second_overflow_is_the_clients_to_see(shared):
+    (upstream, proxy), said = shared, OVERFLOWS["/v1/messages"]
     upstream.reply = lambda _: plain(said, 400)
     found = proxy.send(request(talk(20)))
     assert (found.status, json.loads(found.body)) == (400, said)
@@ -283,8 +284,8 @@ def test_an_overflow_inside_a_stream_is_found_before_the_client_sees_a_byte(upst
     assert len(upstream.sent[1].body) < len(upstream.sent[0].body)
 
 
-def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow(upstream, serve):
-    proxy = serve()
+def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow(shared):
+    upstream, proxy = shared
     error = {"error": {"message": "Request too large: tokens per min (TPM): Limit 30000"}}
     upstream.reply = lambda _: plain(error, 429)
     assert proxy.send(request(talk(20))).status == 429
@@ -336,8 +337,8 @@ DISHONEST = (
 )
 
 
-def test_what_is_no_honest_request_never_reaches_the_provider(upstream, serve):
-    proxy = serve()
+def test_what_is_no_honest_request_never_reaches_the_provider(shared):
+    upstream, proxy = shared
     for head in DISHONEST:
         found = raw(proxy, head)
         assert found == b"" or 400 <= int(found.split()[1]) < 500, head
@@ -345,15 +346,16 @@ def test_what_is_no_honest_request_never_reaches_the_provider(upstream, serve):
     assert proxy.send(request(talk(1))).status == 200
 
 
-def test_a_websocket_is_refused_at_once(upstream, serve):
+def test_a_websocket_is_refused_at_once(shared):
+    upstream, proxy = shared
     upgrade = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "x"}
-    found = serve().send(None, "/v1/responses", "GET", upgrade)
+    found = proxy.send(None, "/v1/responses", "GET", upgrade)
     assert found.status == 426
     assert upstream.sent == []
 
 
-def test_a_page_of_another_origin_gets_nothing(upstream, serve):
-    proxy = serve()
+def test_a_page_of_another_origin_gets_nothing(shared):
+    upstream, proxy = shared
     for path in ("/healthz", "/metrics", "/v1/models"):
         found = proxy.send(None, path, "GET", {"origin": "https://evil.example"})
         assert found.status == 403
@@ -361,16 +363,16 @@ def test_a_page_of_another_origin_gets_nothing(upstream, serve):
     assert upstream.sent == []
 
 
-def test_a_wrong_type_of_content_and_a_deep_body_are_passed_on(upstream, serve):
-    proxy = serve()
+def test_a_wrong_type_of_content_and_a_deep_body_are_passed_on(shared):
+    upstream, proxy = shared
     deep = b'{"messages": [' + b"[" * 200_000 + b"]" * 200_000 + b"]}"
     for kind, data in (("text/plain", b"hello"), ("", b"hello"), ("application/json", deep)):
         assert proxy.send(data, headers={"content-type": kind}).told("action") == "failed"
         assert upstream.sent[-1].body == data
 
 
-def test_a_body_that_is_too_large_is_passed_on_unread(upstream, serve):
-    proxy = serve()
+def test_a_body_that_is_too_large_is_passed_on_unread(shared):
+    upstream, proxy = shared
     data = b'{"messages": ["' + b"x" * (33 << 20) + b'"]}'
     assert proxy.send(data).told("action") == "unread"
     assert upstream.sent[0].body == data

@@ -1,7 +1,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from tests.neutral import A, S, T, U, c, view
 
@@ -141,7 +141,6 @@ def test_a_model_and_a_focus_work_on_a_span():
 @pytest.mark.requirement("K17")
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
 def test_any_span_of_any_history_keeps_the_promises(dialect, data):
     _, wire = data.draw(conversations(dialect, damaged=False, giants=False, most=8))
     transcript = DIALECTS[dialect].decode(wire)

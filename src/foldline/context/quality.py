@@ -55,9 +55,6 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
-_SENTENCE_OF: Final = {"relevance": "irrelevant", "redundancy": "repeats", "density": "thin"}
-"""By measure, the sentence about a packet that pulls it the wrong way."""
-
 MOST: Final = 3
 """Sentences of each sort."""
 

@@ -9,14 +9,14 @@ Knowledge as a tool: documents that an agent may search, and what may be added t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.errors import FoldlineError, InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import (
     AddedDocument,
@@ -26,9 +26,9 @@ from foldline.memory.knowledge import (
     KnowledgeResult,
 )
 from foldline.sql import is_url
-from foldline.tools.arguments import check_arguments, object_schema, text_schema
+from foldline.tools.action_tool import ActionTool
+from foldline.tools.arguments import text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Tool
 
 DESCRIPTION: Final = (
     "Documents that were put at your disposal. Search them before you answer from what you "
@@ -105,7 +105,7 @@ def _refuse(arguments: Mapping[str, Any]) -> None:
         )
 
 
-class RAGTool:
+class RAGTool(ActionTool):
     """
     A knowledge base with the calls of a tool.
 
@@ -120,8 +120,9 @@ class RAGTool:
         StoreError: The file cannot be opened.
     """
 
-    name = "knowledge"
+    name, labels = "knowledge", frozenset({"knowledge"})
     description = DESCRIPTION
+    takes, properties, for_models = TAKES, PROPERTIES, FOR_MODELS
 
     def __init__(
         self,
@@ -139,31 +140,12 @@ class RAGTool:
         self.knowledge = knowledge
         """The store itself, with typed methods."""
         self._model = model
-        self._actions: Mapping[str, Callable[..., ToolOutput]] = {
-            action: getattr(self, f"_{action}") for action in TAKES
-        }
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.knowledge.close()
-
-    def execute(self, action: str, **arguments: Any) -> str:
-        """
-        Do something, and return what a model reads about it; see `output`.
-
-        Args:
-            action: "add_text", "add_texts", "add_document", "search", "ask", "list", "remove",
-                "stats" or "clear".
-            **arguments: Of the action.
-        """
-        return self.output(action, **arguments).text
-
-    def run(self, parameters: Mapping[str, Any]) -> str:
-        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
-        given = dict(parameters)
-        return self.execute(str(given.pop("action", "")), **given)
 
     def add_document(self, file_path: str, **arguments: Any) -> str:
         """Add a file, a folder, or what fits a pattern such as ``src/**/*.py``."""
@@ -178,41 +160,28 @@ class RAGTool:
         return self.execute("search", query=query, **arguments)
 
     def ask(self, question: str, **arguments: Any) -> str:
-        """CitedAnswer a question from the documents."""
+        """Answer a question from the documents."""
         return self.execute("ask", question=question, **arguments)
 
     def output(self, action: str, **arguments: Any) -> ToolOutput:
-        """Do something, and return the text and the same as JSON values; nothing is raised."""
-        act = self._actions.get(action)
-        if act is None:
-            message = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
-        given, problems = _read_arguments(action, arguments)
-        if problems:
-            message = f"{action} was not done: {'; '.join(problems)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
-        try:
-            _refuse(arguments)
-            done = act(self._meant(given), **given)
-        except InputError as error:
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")
-        except FoldlineError as error:
-            return ToolOutput.error(ErrorCode.EXECUTION, f"{action} failed: {error}")
+        """Do something; see `ActionTool.output`. ``without_effect`` names what was left aside."""
+        done = super().output(action, **arguments)
         aside = sorted(WITHOUT_EFFECT & arguments.keys())
         return replace(done, data={**done.data, "without_effect": aside}) if aside else done
 
-    @property
-    def tool(self) -> Tool:
-        """The tool ``knowledge``, for an agent."""
-        names = {name.rstrip("!") for action in FOR_MODELS for name in TAKES[action].split()}
-        message = {name: schema for name, schema in PROPERTIES.items() if name in names}
-        parameters = object_schema(
-            "action",
-            action={**TEXT, "enum": list(FOR_MODELS)},
-            **message,
-        )
-        labels = frozenset({"knowledge"})
-        return Tool(self.name, DESCRIPTION, parameters, lambda g: self.output(**g), labels=labels)
+    def _given(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        _refuse(arguments)
+        given = {
+            name: value
+            for name, value in super()._given(action, arguments).items()
+            if name not in WITHOUT_EFFECT
+        }
+        if action == "ask" and "question" not in given and "query" in given:
+            given["question"] = given.pop("query")
+        return given
+
+    def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
+        return super()._act(action, {"store": self._meant(given), **given})
 
     def _meant(self, given: dict[str, Any]) -> Knowledge:
         """Take the namespace and the sizes of chunks out of arguments, and return the store."""
@@ -308,21 +277,6 @@ def _file(path: Path) -> Path:
     except OSError as error:
         raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     return path if path.suffix == ".db" else path / FILE
-
-
-def _read_arguments(action: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Check the arguments of an action."""
-    given = {k: v for k, v in arguments.items() if v is not None and k not in WITHOUT_EFFECT}
-    if action == "ask" and "question" not in given and "query" in given:
-        given["question"] = given.pop("query")
-    names = TAKES[action].split()
-    schema = {
-        "type": "object",
-        "properties": {name.rstrip("!"): PROPERTIES[name.rstrip("!")] for name in names},
-        "required": [name[:-1] for name in names if name.endswith("!")],
-    }
-    value, problems = check_arguments(schema, given)
-    return value, problems
 
 
 def _name(text: str) -> str:

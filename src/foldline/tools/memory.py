@@ -9,15 +9,15 @@ Memory as a tool: what an agent may remember, search, change and forget.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from foldline.errors import FoldlineError, InputError, StoreError
+from foldline.errors import StoreError
 from foldline.memory import FoundMemory, Memory, MemoryItem
 from foldline.settings.sources import data_folder
-from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Tool
+from foldline.tools.action_tool import ActionTool
+from foldline.tools.arguments import text_schema
+from foldline.tools.output import ToolOutput
 
 DAY: Final = 86_400.0
 
@@ -80,7 +80,7 @@ FOR_MODELS: Final = tuple(action for action in TAKES if action != "clear_all")
 """A model cannot erase everything for good; whoever runs the agent can."""
 
 
-class MemoryTool:
+class MemoryTool(ActionTool):
     """
     A memory with the calls of a tool.
 
@@ -94,8 +94,9 @@ class MemoryTool:
         StoreError: The file cannot be opened.
     """
 
-    name = "memory"
+    name, labels = "memory", frozenset({"write"})
     description = DESCRIPTION
+    takes, properties, for_models = TAKES, PROPERTIES, FOR_MODELS
 
     def __init__(
         self,
@@ -109,65 +110,12 @@ class MemoryTool:
             memory = Memory.open(_place(path), user=user_id, **options)
         self.memory = memory
         """The memory itself, with typed methods."""
-        self._actions: Mapping[str, Callable[..., ToolOutput]] = {
-            action: getattr(self, f"_{action}") for action in TAKES
-        }
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.memory.close()
-
-    def execute(self, action: str, **arguments: Any) -> str:
-        """
-        Do something, and return what a model reads about it; see `output`.
-
-        Args:
-            action: "add", "search", "list", "update", "remove", "forget", "undo", "consolidate",
-                "summary", "stats" or "clear_all".
-            **arguments: Of the action.
-        """
-        return self.output(action, **arguments).text
-
-    def run(self, parameters: Mapping[str, Any]) -> str:
-        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
-        given = dict(parameters)
-        return self.execute(str(given.pop("action", "")), **given)
-
-    def output(self, action: str, **arguments: Any) -> ToolOutput:
-        """Do something, and return the text and the same as JSON values; nothing is raised."""
-        act = self._actions.get(action)
-        if act is None:
-            message = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
-        given = {name: value for name, value in arguments.items() if value is not None}
-        problems = _problems(action, given)
-        if problems:
-            message = f"{action} was not done: {'; '.join(problems)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
-        try:
-            return act(**given)
-        except InputError as error:
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")
-        except (FoldlineError, TypeError, ValueError) as error:
-            return ToolOutput.error(ErrorCode.EXECUTION, f"{action} failed: {error}")
-
-    @property
-    def tool(self) -> Tool:
-        """The tool ``memory``, for an agent."""
-        parameters = object_schema(
-            "action",
-            action={"type": "string", "enum": list(FOR_MODELS)},
-            **PROPERTIES,
-        )
-        return Tool(
-            self.name,
-            DESCRIPTION,
-            parameters,
-            lambda given: self.output(**given),
-            labels=frozenset({"write"}),
-        )
 
     # --- actions ---------------------------------------------------------------------------
 
@@ -250,17 +198,6 @@ def _place(path: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
     except OSError as error:
         raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     return folder / "memory.db"
-
-
-def _problems(action: str, given: Mapping[str, Any]) -> list[str]:
-    names = TAKES[action].split()
-    known = {name.rstrip("!") for name in names}
-    missing = [name[:-1] for name in names if name.endswith("!") and name[:-1] not in given]
-    return [f"{name} is missing" for name in missing] + [
-        f"{name[:40]} is unknown (known: {', '.join(sorted(known)) or 'none'})"
-        for name in given
-        if name not in known
-    ]
 
 
 def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:

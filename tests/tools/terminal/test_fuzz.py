@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.nightly import NIGHTLY
 
 from foldline.tools.approvals import Approvals, ApprovalSettings
 from foldline.tools.terminal import TerminalLimits
@@ -99,7 +100,7 @@ def state(folder):
 
 
 EXAMPLES = {"suppress_health_check": list(HealthCheck), "database": None}
-LINES = 4 * settings.default.max_examples
+LINES = 4_000 if NIGHTLY else 200
 
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "landlock"])
