@@ -1045,19 +1045,25 @@ def test_a_summarizer_that_blocks_serves_async_programs_too(opened):
     assert any("blocking" in str(wire["content"]) for wire in shown)
 
 
+async def compacting(opened):
+    """Return a session, the task in which it is compacted, and the event that lets that end."""
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def summarize(ask):
+        asked.set()
+        await answer.wait()
+        return Reply("done")
+
+    session = opened(policy=ASKING, summarizer=summarize)
+    await session.aextend([said(number) for number in range(70)])
+    viewing = asyncio.create_task(session.aview())
+    await asked.wait()
+    return session, viewing, answer
+
+
 def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
     async def main():
-        asked, answer = asyncio.Event(), asyncio.Event()
-
-        async def summarize(ask):
-            asked.set()
-            await answer.wait()
-            return Reply("done")
-
-        session = opened(policy=ASKING, summarizer=summarize)
-        await session.aextend([said(number) for number in range(70)])
-        viewing = asyncio.create_task(session.aview())
-        await asked.wait()
+        session, viewing, answer = await compacting(opened)
         appending = [asyncio.create_task(session.aappend(said(n))) for n in range(70, 73)]
         for _ in range(10):
             await asyncio.sleep(0)
@@ -1074,17 +1080,7 @@ def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
 
 def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
     async def main():
-        asked, answer = asyncio.Event(), asyncio.Event()
-
-        async def summarize(ask):
-            asked.set()
-            await answer.wait()
-            return Reply("done")
-
-        session = opened(policy=ASKING, summarizer=summarize)
-        session.extend([said(number) for number in range(70)])
-        viewing = asyncio.create_task(session.aview())
-        await asked.wait()
+        session, viewing, answer = await compacting(opened)
         with pytest.raises(FoldlineError, match="while a task is using it"):
             session.append(said(70))
         answer.set()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.context.settings import WORDS
 from foldline.context.shorten import (
@@ -81,3 +82,14 @@ def test_errors_are_kept_though_nobody_asked_for_them():
 @given(TEXTS)
 def test_units_lose_nothing_but_line_feeds(text: str):
     assert "".join(units(text)).replace("\n", "") == text.replace("\n", "")
+
+
+def test_a_point_inside_a_name_or_a_number_ends_no_sentence():
+    said = "The file src/app.py of version 1.2.3 is read first, before any other file of it."
+    assert units(" ".join([said] * 8))[:2] == [said, f" {said}"]
+
+
+@pytest.mark.parametrize("end", ["", ".b"])
+@pytest.mark.parametrize("piece", ["a", ".", "a.", "a. "])
+def test_units_are_cut_in_linear_time(piece: str, end: str):
+    assert grows_linearly(lambda text: units(text + end), repeated(piece), 2_000, 16_000)

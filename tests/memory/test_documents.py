@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.growth import grows_linearly, repeated
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.documents import (
@@ -16,6 +17,7 @@ from foldline.memory.documents import (
     ReadLimits,
     Skipped,
     files_below,
+    html,
     read_document,
     read_file,
 )
@@ -249,3 +251,9 @@ def test_what_a_reader_of_a_page_sees_is_read(start: str) -> None:
     sheet = "<style>@media print { .printed { display: none } } p{}}</style>"
     page = f"<html><head>{sheet}</head><body>{start}seen</p></body>"
     assert read_document(page.encode(), "page.html").text == "seen"
+
+
+def test_style_sheets_are_read_in_linear_time_also_where_comments_do_not_end() -> None:
+    assert grows_linearly(html.hides, repeated("/*a"), 4_000, 32_000)
+    assert html.hides("display: none /* for now")
+    assert not html.hides("/* display: none")

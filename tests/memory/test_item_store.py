@@ -1,8 +1,6 @@
 """What a memory changes and forgets, and what stays of it."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from itertools import count
 
 import pytest
@@ -290,28 +288,6 @@ def test_what_a_memory_means_is_computed_when_its_words_change_and_not_again(pla
         assert memory.stats()["kinds"]["episodic"]["vectors"] == 2
         memory.update(made[0].id, content="other")
         assert asked == ["other"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "metadata = '{'",
-        "parents = 7",
-        "kind = 'morse'",
-        "importance = 'high'",
-        "terms = x'00'",
-        "metadata = '" + "[" * 100_000 + "'",
-    ],
-    ids=lambda damage: damage[:20],
-)
-def test_a_damaged_row_is_an_error_in_words(tmp_path, damage):
-    with Memory.open(tmp_path / "m.db") as memory:
-        memory.add("vital")
-        with closing(sqlite3.connect(tmp_path / "m.db")) as connection, connection:
-            connection.execute(f"UPDATE memories SET {damage}")  # noqa: S608  # from this file
-        with pytest.raises(StoreError, match="is damaged") as caught:
-            memory.search("vital")
-        assert caught.value.damaged
 
 
 @given(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
@@ -336,28 +334,6 @@ def test_a_document_cannot_leave_its_fence(knowledge: Knowledge) -> None:
     assert len(re.findall(r"<\s*/\s*passage", packed.text, re.IGNORECASE)) == 1
     assert packed.text.lower().count("<passage") == 1
     assert 'source="a&quot;>&lt;passage n=&quot;9&quot; source=&quot;bank.md"' in packed.text
-
-
-@pytest.mark.parametrize(
-    "damage", ["heading = '{'", "first = 'one'", "text = x'00'"], ids=lambda damage: damage[:8]
-)
-def test_a_damaged_row_is_an_error_in_words(tmp_path: Path, damage: str) -> None:
-    with Knowledge.open(tmp_path / "k.db") as knowledge:
-        knowledge.add_text("guide", GUIDE, kind="markdown")
-        with closing(sqlite3.connect(tmp_path / "k.db")) as connection, connection:
-            connection.execute(f"UPDATE chunks SET {damage}")  # noqa: S608  # from this file
-        with pytest.raises(StoreError, match="is damaged") as caught:
-            knowledge.search("retries")
-        assert caught.value.damaged
-
-
-def test_a_number_in_the_place_of_bytes_takes_no_memory(tmp_path: Path) -> None:
-    with Knowledge.open(tmp_path / "k.db") as knowledge:
-        knowledge.add_text("guide", GUIDE, kind="markdown")
-        with closing(sqlite3.connect(tmp_path / "k.db")) as connection, connection:
-            connection.execute("UPDATE documents SET version = 1 << 62")
-        with pytest.raises(StoreError, match="is damaged"):
-            knowledge.add_text("guide", GUIDE, kind="markdown")
 
 
 @pytest.mark.requirement("T14")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from time import monotonic
+from typing import Any
 
 import pytest
 import stamina
@@ -45,6 +48,22 @@ def client_of(server: ScriptedServer, name: str, **options) -> Iterator[Client]:
     options = {"base_url": address(server, name), "api_key": KEY, **options}
     with model(name, **options) as client:
         yield client
+
+
+async def seconds_to_cancel(
+    client: Client, server: ScriptedServer, work: Coroutine[Any, Any, object]
+) -> float:
+    """Cancel what a client does once its request has arrived; return how long that takes."""
+    task = asyncio.create_task(work)
+    await asyncio.to_thread(server.wait, 1)
+    await asyncio.sleep(0.05)
+    began = monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    took = monotonic() - began
+    await client.aclose()
+    return took
 
 
 def say(text: str) -> list[dict[str, str]]:

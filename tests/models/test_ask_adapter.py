@@ -7,7 +7,7 @@ import threading
 from time import monotonic
 
 import pytest
-from tests.models.conftest import KEY, NAMES, client_of
+from tests.models.conftest import KEY, NAMES, client_of, seconds_to_cancel
 
 from foldline.core.asks import Ask, Model, ModelLimits
 from foldline.models import Catalogue, ModelInfo, Prices
@@ -263,20 +263,9 @@ def test_a_wait_beyond_the_deadline_is_not_waited_for(name):
 
 @pytest.mark.parametrize("step", [Stall(30.0), Status(503)])
 def test_cancelling_ends_a_request_and_a_pause_at_once(name, step):
-    async def cancelled(client, server) -> float:
-        task = asyncio.create_task(client.aanswer(Ask("x", 10, attempts=9)))
-        await asyncio.to_thread(server.wait, 1)
-        await asyncio.sleep(0.05)
-        began = monotonic()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        took = monotonic() - began
-        await client.aclose()
-        return took
-
     with ScriptedServer(default=step) as server, client_of(server, name) as client:
-        assert asyncio.run(cancelled(client, server)) < 0.25
+        asking = client.aanswer(Ask("x", 10, attempts=9))
+        assert asyncio.run(seconds_to_cancel(client, server, asking)) < 0.25
         assert len(server.requests) == 1
 
 

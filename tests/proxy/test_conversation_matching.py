@@ -1,8 +1,11 @@
 """A history goes on with the session that it continues, and with no other."""
 
 import json
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
+import pytest
 from tests.proxy.rewriting import compacted, decide, rewriter, shown, turns
 
 from foldline.archive import Archive
@@ -86,6 +89,24 @@ def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
     assert shown(again)[: len(shown(before))] == shown(before)
     cut = before.body.rindex(b"]")
     assert again.body[:cut] == before.body[:cut]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["UPDATE messages SET id = x'07' WHERE seq = 1", "UPDATE batches SET receipt = edits"],
+)
+@pytest.mark.parametrize("more", [0, 2])
+def test_a_conversation_whose_session_is_damaged_begins_anew(tmp_path, damage, more):
+    first = rewriter(tmp_path / "a.db")
+    length, before = compacted(first, LONG)
+    first.close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
+        connection.execute(damage)
+    said = {"role": "user", "content": "and now something else"}
+    again = decide(rewriter(tmp_path / "a.db"), [*LONG[: length - 1 + more], said])
+    assert again.outcome == "compacted"
+    with Archive.open(tmp_path / "a.db") as archive:
+        assert {info.head.name for info in archive.sessions()} == {before.session, again.session}
 
 
 def test_two_proxies_on_one_archive_lose_nothing(tmp_path):

@@ -1,6 +1,7 @@
 """Reading questions."""
 
 import pytest
+from tests.growth import grows_linearly
 
 from foldline.snapshot.query_terms import line_numbers, near, pointing, questions, terms, wants
 
@@ -67,3 +68,7 @@ def test_of_a_long_text_only_its_questions_are_asked_and_only_its_ends_read():
 
 def test_quotes_around_nothing_are_no_term():
     assert "" not in {term.text for term in terms('what is the last entry with "  " in it?')}
+
+
+def test_numbers_of_lines_are_found_in_linear_time():
+    assert grows_linearly(lambda n: line_numbers("line" + n * " "), int, 500, 4_000)

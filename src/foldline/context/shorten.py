@@ -35,7 +35,8 @@ ITEM: Final = 0.1
 OPENING: Final = 0.5
 """Worth of an error, of a name or number, of the first unit; a rare query term has up to 7."""
 
-_SENTENCE: Final = re.compile(r"[^.!?。！？\n]*(?:[.!?]+(?=\s|$)|[。！？]+|\n|$)|[^\n]")
+_SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]++|[.!?]++(?!\s|$))*+(?:[.!?]++|[。！？]++|\n|$)")
+"""A point inside a name or a number ends no sentence."""
 
 
 def shorten_to_ends(text: str, room: int, counter: TokenCounter, words: ContextWords) -> str:

@@ -192,7 +192,7 @@ class Follower:
 
     def _names(self) -> list[str]:
         """List the branches, the one that was changed last first."""
-        names = [info.head.name for info in self._store.sessions()]
+        names = self._store.names()
         return [n for n in names if n == self._name or n.startswith(f"{self._name}#")]
 
     def _newest(self) -> str:

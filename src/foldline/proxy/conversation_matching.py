@@ -166,20 +166,23 @@ class ConversationMatcher:
             return None
         best, most = "", shared
         for name in self._candidates(request):
-            stored = self._store.load(name)
-            ids = [] if stored is None else list(stored.ids)
-            if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
-                continue
-            same = shared_length(ids, request.ids)
-            if same == len(ids):
-                return self._open_session(request, self._store, name, ids)
-            if same > most and stored.batches:
-                best, most = name, same
+            with _passing_over_damage():
+                stored = self._store.load(name)
+                ids = [] if stored is None else list(stored.ids)
+                if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
+                    continue
+                same = shared_length(ids, request.ids)
+                if same == len(ids):
+                    return self._open_session(request, self._store, name, ids)
+                if same > most and stored.batches:
+                    best, most = name, same
         if not best:
             return None
         name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
-        fork(self._store, best, name, most, time.time())
-        return self._open_session(request, self._store, name, list(request.ids[:most]))
+        with _passing_over_damage():
+            fork(self._store, best, name, most, time.time())
+            return self._open_session(request, self._store, name, list(request.ids[:most]))
+        return None
 
     def _candidates(self, request: ConversationRequest) -> Iterator[str]:
         assert self._store is not None  # noqa: S101  # asked for by who knows
@@ -222,6 +225,16 @@ class ConversationMatcher:
         with self._guard:
             self._open.pop(conversation.session.name, None)
         conversation.session.close()
+
+
+@contextmanager
+def _passing_over_damage() -> Iterator[None]:
+    """Let a conversation begin anew where the session that it would go on with is damaged."""
+    try:
+        yield
+    except StoreError as error:
+        if not error.damaged:
+            raise
 
 
 def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from foldline.errors import StoreError
 from foldline.session.batches import restored_batch
+from foldline.session.damage import reading
 from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage
 from foldline.values.edits import Drop, Edit, Fold, Insert
 
@@ -27,18 +28,19 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
         now: In seconds since 1970.
 
     Raises:
-        StoreError: There is no such session, or the new name is taken.
+        StoreError: There is no such session, or it is damaged, or the new name is taken.
     """
     source = store.load(name)
     if source is None:
         raise StoreError(f"There is no session {name!r} to go on from.")
+    with reading(name):
+        kept = tuple(source.messages[:length])
+        batches = tuple(_carried(source.batches, kept))
     stored = store.begin(replace(source.head, name=into, created=now))
     if stored.messages or stored.batches:
         raise StoreError(
             f"There is a session {into!r} already.", hint="Name the new one otherwise."
         )
-    kept = tuple(source.messages[:length])
-    batches = tuple(_carried(source.batches, kept))
     change = Change(at=0, messages=kept, batches=batches, session=stored.number)
     store.commit(into, stored.generation, change)
 

@@ -115,7 +115,8 @@ _WORD = lazy_pattern(r"[^\W\d_][\w'-]{2,}")
 _EAST_ASIAN = lazy_pattern("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,40}")
 _ENDING = lazy_pattern(r"(?:ations?|ings?|ed|es|s|ly)$")
 _AT_LINE = lazy_pattern(
-    r"(?i:\bline|\brow|\bentry)\s*(?:number|no\.?|#)?\s*(\d{1,7})\b|第\s*(\d{1,7})\s*[行条个]"
+    r"(?i:\bline|\brow|\bentry)\s*+(?:number|no\.?|#)?\s*+(\d{1,7})\b"
+    r"|第\s*+(\d{1,7})\s*+[行条个]"
 )
 _LAST = r"last|latest|final(?:ly)?|newest|most recent(?:ly)?|end(?:s|ed)?|bottom"
 _FIRST = r"first|initial(?:ly)?|earliest|oldest|begin\w*|start\w*|top"

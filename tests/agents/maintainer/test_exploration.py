@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.growth import grows_linearly, repeated
 
 from foldline import BudgetError
 from foldline.agents.maintainer import ExplorationBudget, Trail
@@ -76,6 +77,14 @@ def test_where_nothing_is_left_it_says_so():
 def test_paths_in_commands_count_as_looked_at():
     trail = Trail().after("terminal", {"command": "sed -n 1,9p app/orders.py | head"}, "x")
     assert trail.files == {"app/orders.py"}
+
+
+@pytest.mark.parametrize("piece", ["a", "a/", "a.", ".py "])
+def test_paths_in_commands_are_found_in_linear_time(piece):
+    assert grows_linearly(
+        lambda command: Trail().after("terminal", {"command": command}, "x"),
+        repeated(piece), 2_000, 16_000,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [{"tokens": 0}, {"window": 0}, {"novelty": 2.0}])

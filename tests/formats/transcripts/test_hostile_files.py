@@ -101,7 +101,10 @@ def test_lines_with_anything_anywhere(name: str, items: list[Any], data: Any) ->
     check(name, "".join(json.dumps(item) + "\n" for item in changed).encode())
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in DOCUMENTS}))
+SESSIONS = {"claude-code", "codex", "pi", "gemini-cli", "aider"}
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in DOCUMENTS} | SESSIONS))
 @pytest.mark.parametrize(
     "data",
     [b"{}", b"[]", b"null", b"5", b'"x"', b"[[]]", b"\xff\xfe{\0}\0", b"PK\x03\x04", b"{" * 9999],

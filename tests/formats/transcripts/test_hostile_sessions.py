@@ -11,10 +11,6 @@ from hypothesis import strategies as st
 from tests.formats.transcripts import test_claude_code, test_codex, test_gemini_cli, test_pi
 from tests.formats.transcripts.test_hostile_files import check, places, put, values
 
-from foldline.errors import InputError
-from foldline.formats.files import file_format
-from foldline.formats.source import TranscriptSource
-
 BOUNDARY = {
     "type": "system",
     "subtype": "compact_boundary",
@@ -59,15 +55,3 @@ def test_lines_in_any_order_missing_doubled_or_cut(
     text = "".join(json.dumps(records[n]) + "\n" for n in order)
     cut = data.draw(st.integers(0, 40))
     check(name, (text[:-cut] if cut else text).encode() or b"{}")
-
-
-@pytest.mark.parametrize("name", ["claude-code", "codex", "pi", "gemini-cli", "aider"])
-@pytest.mark.parametrize(
-    "data",
-    [b"{}", b"[]", b"null", b"5", b'"x"', b"[[]]", b"\xff\xfe{\0}\0", b"PK\x03\x04", b"{" * 9999],
-)
-def test_a_file_of_something_else_is_an_error_of_ours(name: str, data: bytes) -> None:
-    found, source = file_format(name), TranscriptSource.of(data)
-    assert found.recognises(source) == 0.0
-    with pytest.raises(InputError):
-        found.decode(source)

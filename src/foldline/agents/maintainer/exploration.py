@@ -21,7 +21,8 @@ from foldline.relevance.terms import terms
 from foldline.tokens.estimate import estimate
 from foldline.values.messages import Message, ToolCall
 
-_PATH: Final = re.compile(r"[\w][\w./-]*\.\w{1,6}")
+_WORD: Final = re.compile(r"\w[\w./-]*+")
+_PATH: Final = re.compile(r"[\w./-]*\.\w{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
     if call == "read_file":
         return frozenset({str(arguments.get("path", "")).removeprefix("./")} - {""})
     command = str(arguments.get("command", ""))
-    return frozenset(found.removeprefix("./") for found in _PATH.findall(command))
+    paths = map(_PATH.match, _WORD.findall(command))
+    return frozenset(found[0] for found in paths if found is not None)
 
 
 def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:

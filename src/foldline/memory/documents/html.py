@@ -14,7 +14,7 @@ MOST_RULES: Final = 200
 LONGEST: Final = 500
 """A selector has no more characters; a longer one is not looked up."""
 
-_COMMENT: Final = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/")
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ZERO: Final = re.compile(r"0+(?:\.0+)?(?:[a-z]{1,4}|%)?")
 
 
