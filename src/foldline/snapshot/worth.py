@@ -66,6 +66,9 @@ What is left of the worth of "Now let me look at …", and by how much every wor
 that of a statement: who thinks aloud says much that he takes back.
 """
 
+ASKING: Final = ("?", "？")
+"""How a last statement ends that asks the user something: its doubts are for him to settle."""
+
 _DOUBT = lazy_pattern(
     r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
     r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
@@ -255,16 +258,16 @@ def _quoted(
         yield bonus, share if _has_letters(text) else 0.0
 
 
-def _said(speaker: Speaker, texts: Iterable[str]) -> Iterator[tuple[float, float]]:
+def _said(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
     """Yield what a statement is worth without any name, and what is left of it for its form."""
-    for text in texts:
+    for number, text in enumerate(texts, 1):
         if speaker not in PROSE:
             yield BASE, 1.0
         elif speaker == "agent" and announces(text):
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
             share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
-            if speaker == "agent":
+            if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
