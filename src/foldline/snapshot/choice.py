@@ -27,7 +27,7 @@ Tokens of one output or document after which another statement of it is worth le
 by which: several outputs tell more than much of one.
 """
 
-SPREADING: Final = frozenset((*QUOTED, "document", "report"))
+SPREADING: Final = frozenset((*QUOTED, "document", "draft", "report"))
 """Who is quoted from in that way."""
 
 PASTED: Final = 2_000

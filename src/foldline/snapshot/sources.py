@@ -40,12 +40,14 @@ Speaker: TypeAlias = Literal[
     "call",
     "change",
     "written",
+    "draft",
     "report",
     "result",
 ]
 """
 Who says a text, or what it is: "summary" is an earlier account, "change" a call that changes or
-runs something, "written" a text in a call, "report" what another agent answered.
+runs something, "written" a text in a call, "draft" one of sentences under headings, such as a
+plan, and "report" what another agent answered.
 """
 
 _AGENT_TOOLS: Final = lazy_pattern(
@@ -228,7 +230,7 @@ class _Reader:
             # What another agent was asked for is superseded by its report.
             return
         for text in long_arguments(call.arguments if arguments is None else arguments):
-            self._add(position, place, "written", text)
+            self._add(position, place, "draft" if is_report(text) else "written", text)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)
@@ -260,7 +262,7 @@ class _Reader:
 def _source(
     position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
 ) -> SourceText:
-    single = row.speaker not in ("summary", "agent", "user", "report")
+    single = row.speaker not in ("summary", "agent", "user", "draft", "report")
     return SourceText(
         position, place, row.speaker, row.text, row.handle or handle, density, recency, single
     )

@@ -27,6 +27,7 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
     "summary": 3.9,
     "agent": 1.2,
+    "draft": 0.6,
     "report": 0.6,
     "change": 0.7,
     "call": 0.52,
@@ -81,7 +82,7 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PROSE: Final = frozenset(("user", "agent", "report", "summary"))
+PROSE: Final = frozenset(("user", "agent", "draft", "report", "summary"))
 
 ENCODED, LONGEST_WORD = 0.5, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
