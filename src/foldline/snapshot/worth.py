@@ -82,7 +82,7 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PROSE: Final = frozenset(("user", "agent", "draft", "report", "summary"))
+PROSE: Final = frozenset(("user", "agent", "document", "draft", "report", "summary"))
 
 ENCODED, LONGEST_WORD = 0.5, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
