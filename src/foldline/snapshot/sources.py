@@ -348,6 +348,6 @@ def is_prose(text: str) -> bool:
 def is_report(text: str) -> bool:
     """Return True if a text is what a model or a person wrote under headings."""
     lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
-    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
-    headings = sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines)
-    return headings >= HEADINGS and sentences >= HEADINGS
+    if sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines) < HEADINGS:
+        return False
+    return sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines) >= HEADINGS
