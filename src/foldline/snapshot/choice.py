@@ -21,6 +21,9 @@ What a statement loses of its worth all of whose words stand elsewhere, and the 
 fraction by which one loses less; and the same of outputs, which show again what was shown.
 """
 
+ECHOING: Final = frozenset((*QUOTED, "report"))
+"""Who says again what was said, word for word."""
+
 SPREAD, SPREAD_POWER = 100.0, 0.5
 """
 Tokens of one output or document after which another statement of it is worth less, and the power
@@ -184,7 +187,7 @@ class Choice:
         is_value = speaker == "agent" and not self._words.figures.isdisjoint(rest)
         if not candidate.words or is_value:
             return density
-        loss, power = (ECHOED, ECHO_POWER) if speaker in QUOTED else (REPEATED, POWER)
+        loss, power = (ECHOED, ECHO_POWER) if speaker in ECHOING else (REPEATED, POWER)
         share = 1 - len(rest) / candidate.words
         return float(density * (1 - loss * share**power))
 
