@@ -230,7 +230,9 @@ class _Reader:
             # What another agent was asked for is superseded by its report.
             return
         for text in long_arguments(call.arguments if arguments is None else arguments):
-            self._add(position, place, "draft" if is_report(text) else "written", text)
+            # A comment of a script begins like a heading of the first level.
+            is_draft = "\n## " in text and is_report(text)
+            self._add(position, place, "draft" if is_draft else "written", text)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)
