@@ -60,6 +60,10 @@ def test_signs_without_words_are_worth_nothing_unless_the_user_wrote_them():
     assert worth("ok", "user") > 0
 
 
+def test_brackets_far_to_the_right_are_worth_no_more_than_brackets():
+    assert worth(" " * 60 + "},\n" + " " * 56 + "]\n" + " " * 52 + "}", "result") == 0
+
+
 def test_keys_and_encoded_data_in_an_output_are_worth_less():
     plain = "this is a line of it " + "ab cd " * 20
     assert worth(plain, "result") > worth("this is a line of it " + "abcd" * 30, "result")
