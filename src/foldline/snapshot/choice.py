@@ -194,9 +194,11 @@ class Choice:
     def _spread(self, number: int) -> float:
         """Return what is left of a statement's worth where its text was quoted much already."""
         quoted = self._quoted.get(self._statements.sources[number], 0.0)
+        if not quoted:
+            return 1.0
         source = self._source(number)
         is_pasted = source.speaker == "user" and len(source.text) > PASTED
-        if not quoted or not (is_pasted or source.speaker in SPREADING):
+        if not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.outputs.source_code import COMMENT, DEFINITION, is_code
+from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, is_code
 from foldline.snapshot.statements import Slice, unnumbered
 
-SAMPLE: Final = 4_000
+SAMPLE: Final = 1_500
 """Characters at the beginning and from the middle on by which a program is recognised."""
 
-_EXPLAINS = lazy_pattern(
-    r"^[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?" + f"(?:{COMMENT}|{DEFINITION})", re.MULTILINE
-)
+_LINE: Final = r"^[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?"
+_DEFINES = lazy_pattern(f"{_LINE}(?:{DEFINITION})", re.MULTILINE)
+_EXPLAINS = lazy_pattern(f"{_LINE}(?:{COMMENT}|{DEFINITION})", re.MULTILINE)
 
 
 def explaining(text: str, slices: Sequence[Slice]) -> list[bool] | None:
@@ -39,7 +39,11 @@ def explaining(text: str, slices: Sequence[Slice]) -> list[bool] | None:
 
 
 def _is_program(text: str) -> bool:
+    if text.count("\n") < FEWEST - 1:
+        return False
     middle = max(SAMPLE, len(text) // 2)
     sample = f"{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
+    if not _DEFINES.search(sample):
+        return False
     lines = (unnumbered(line).strip() for line in sample.split("\n"))
     return is_code([line for line in lines if line])

@@ -310,7 +310,7 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if len(text) - text.count(" ") >= 8 * LEAST:
+    if len(text) >= 8 * LEAST and text[0] != " ":
         return True
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST
