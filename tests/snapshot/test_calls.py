@@ -120,6 +120,17 @@ def test_long_arguments_are_texts_of_their_own_but_for_what_they_replace():
     assert list(long_arguments(None)) == []
 
 
+def test_a_command_is_a_text_of_its_own_only_where_one_line_cannot_tell_it():
+    command = "grep -rn word " + "src/file.py " * 40
+    fed = "cat > a.py << 'EOF'\n" + "print('line')\n" * 40 + "EOF"
+    for key in ("command", "cmd"):
+        assert list(long_arguments({key: command})) == []
+        assert list(long_arguments({key: ["bash", "-lc", command]})) == []
+        assert list(long_arguments({key: fed})) == [fed]
+    script = "const r = await tools.exec_command({cmd: " + json.dumps(command) + "}); text(r)"
+    assert list(long_arguments({"input": script})) == []
+
+
 def test_a_short_result_is_its_outcome():
     assert outcome(" done\n") == ("done", True)
     assert outcome("x" * OUTCOME) == ("x" * OUTCOME, True)

@@ -103,6 +103,20 @@ def test_several_outputs_tell_more_than_much_of_one():
     assert [(one.source, one.start, one.end) for one in found] == [places[0], places[2], places[1]]
 
 
+def test_an_output_that_shows_again_what_was_shown_gives_way_to_one_that_does_not():
+    texts = ("alpha beta gamma delta", "delta gamma beta alpha", "other words stand here")
+
+    def order(speaker):
+        sources = [SourceText(n, 0, speaker, t, "", 0.25, 1.0) for n, t in enumerate(texts)]
+        ranking = Ranking()
+        for number, (text, worth) in enumerate(zip(texts, (1.0, 0.9, 0.2), strict=True)):
+            ranking.add(number, [(0, len(text))], [10.0], [worth])
+        return [ranking[number].source for number in Choice(ranking, sources).within(100.0)]
+
+    assert order("result") == [0, 2, 1]
+    assert order("user") == [0, 1, 2]
+
+
 def test_what_a_user_pasted_gives_way_to_what_else_is_told():
     log = "\n".join(f"Row {n} of a pasted log with word{n}" for n in range(120))
     sources = [SourceText(0, 0, "user", log, "", 0.25, 1.0)]

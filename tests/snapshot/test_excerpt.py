@@ -9,7 +9,7 @@ from tests.neutral import COUNTER
 
 from foldline.outputs.verdict import failing_note, is_failure
 from foldline.relevance.alarms import is_alarm
-from foldline.snapshot.excerpt import MARKER_TOKENS, excerpt, marker
+from foldline.snapshot.excerpt import MARKER_TOKENS, excerpt, marker, paragraphs
 from foldline.snapshot.query import Query
 from foldline.testing.histories import KINDS, sample
 from foldline.tokens.estimate import EstimatedCounter
@@ -133,3 +133,15 @@ def test_what_failed_never_looks_as_if_it_had_passed(lines, failure, place, toke
     text = "\n".join((*lines[:place], failure, *lines[place:]))
     short = cut(text, tokens, style)
     assert any(map(is_failure, short.split("\n"))) or ", with failures" in short
+
+
+def test_the_last_item_of_a_list_stays_with_those_before_it():
+    items = [f"- `load_{n}` must never be called because it fails in part {n}" for n in range(8)]
+    last = "- and the rest of it"
+    others = [f"Of the words in part {n}, some are in the next one." for n in range(40)]
+    text = "\n\n".join(["The task.", *others[:20], "\n".join([*items, last]), *others[20:]])
+    room = COUNTER.text(text) // 3
+    names = {f"load_{n}": 3.0 for n in range(8)}
+    short = paragraphs(text, room, COUNTER, names, handle="abcdef")
+    assert COUNTER.text(short) <= room
+    assert "\n".join([*items, last]) in short

@@ -78,6 +78,14 @@ def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
     assert all("old old" not in text for speaker, text in found if speaker == "written")
 
 
+def test_sentences_under_headings_that_a_call_writes_are_a_draft():
+    sentence = "The scanner is started before every other service of the machine is looked at."
+    plan = "\n\n".join(f"## Step {n}\n\n{sentence}" for n in range(5))
+    assert ("draft", plan) in told(U("t"), A(run(name="write", content=plan)), T("1", "ok"))
+    script = plan.replace("## Step", "# Step")
+    assert ("written", script) in told(U("t"), A(run(name="write", content=script)), T("1", "ok"))
+
+
 def test_calls_of_a_planning_tool_are_left_to_the_plan():
     todos = [{"content": "mend", "status": "pending"}]
     assert told(U("t"), A(run(name="TodoWrite", todos=todos)), T("1", LONG)) == [("user", "t")]

@@ -43,6 +43,13 @@ def test_a_newer_statement_is_worth_more_than_an_older_one():
     assert worth("It is done now.", recency=1.0) > worth("It is done now.", recency=0.1) > 0
 
 
+def test_a_question_that_ends_an_answer_is_put_to_the_user_and_no_doubt():
+    asked = "I think the change is wrong. Should I take it back?"
+    thought = f"{asked}\n\nThe tests are green."
+    slices = [(0, len(asked)), (len(asked) + 2, len(thought))]
+    assert worth(asked) > next(JUDGE.worths(source(thought), slices))
+
+
 def test_what_the_caller_wants_to_be_kept_is_worth_more():
     focused = Judge({}, Focus.of("the linker"))
     assert worth("It is the linker here.", judge=focused) > worth("It is the linker here.")
@@ -51,6 +58,10 @@ def test_what_the_caller_wants_to_be_kept_is_worth_more():
 def test_signs_without_words_are_worth_nothing_unless_the_user_wrote_them():
     assert worth("----") == worth("}", "result") == 0
     assert worth("ok", "user") > 0
+
+
+def test_brackets_far_to_the_right_are_worth_no_more_than_brackets():
+    assert worth(" " * 60 + "},\n" + " " * 56 + "]\n" + " " * 52 + "}", "result") == 0
 
 
 def test_keys_and_encoded_data_in_an_output_are_worth_less():

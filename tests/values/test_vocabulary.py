@@ -30,6 +30,12 @@ def test_names_that_a_client_put_around_the_words_of_a_user_are_not_the_users():
     assert set(worths(U(framed))) == {"src/app.py"}
 
 
+def test_a_name_that_only_the_user_said_is_less_likely_than_one_of_the_agent():
+    found = Vocabulary.of([U("some_name other_name"), A("other_name")]).likely()
+    alone = Vocabulary.of([A("some_name"), A("word")]).likely()
+    assert found["some_name"] < alone["some_name"] < found["other_name"]
+
+
 def test_a_number_of_several_parts_is_as_unlikely_as_any_other():
     found = Vocabulary.of([A("", c("1", "run", '{"it": "3.11 4711 a_name"}'))]).likely()
     assert found["3.11"] == found["4711"] < found["a_name"]

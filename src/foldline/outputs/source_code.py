@@ -30,15 +30,16 @@ COMMENTED, DEFINED = 0.5, 0.4
 SEEN: Final = 300
 """Characters of a line that are looked at."""
 
-_DEFINITION = lazy_pattern(
+DEFINITION: Final = (
     r"(?:(?:export|default|pub(?:\(\w{1,20}\))?|public|private|protected|internal|static|async"
     r"|abstract|final|unsafe|override|virtual|extern) ){0,6}"
     r"(?:def|class|func|fn|function\*?|interface|struct|enum|trait|impl|namespace|record|object"
     r"|type|module|mod)[ (<]\S|(?:const|let|var) \w{1,80} ?= ?(?:async )?(?:\(|function\b)"
 )
-_COMMENT = lazy_pattern(
-    r"(?://+!?|#+|/\*\*?|\*|--|\"\"\"|'''|<!--|;;+) ?(?=.*[A-Za-z]{2} [a-z]{2,} )"
-)
+COMMENT: Final = r"(?://+!?|#+|/\*\*?|\*|--|\"\"\"|'''|<!--|;;+) ?(?=.*[A-Za-z]{2} [a-z]{2,} )"
+"""Patterns of how a line begins that defines something, and of a comment that is a sentence."""
+
+_DEFINITION, _COMMENT = lazy_pattern(DEFINITION), lazy_pattern(COMMENT)
 _ENDS: Final = tuple("{}();:,[]>=\\|&+*/")
 _BEGINS = lazy_pattern(
     r"(?:return|if|else|elif|for|while|import|from|package|use|using|const|let|var|try|except"

@@ -216,18 +216,23 @@ def _at_clause(text: str, most: int) -> str:
     return text[:stop].rstrip()
 
 
-def long_arguments(arguments: Any, depth: int = DEPTH) -> Iterator[str]:
-    """Yield the long texts in the arguments of a call, but not those that are replaced."""
+def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterator[str]:
+    """
+    Yield the long texts in the arguments of a call.
+
+    Not those that are replaced, and no command of one line: the line of its call tells that.
+    """
     if isinstance(arguments, str):
-        if len(arguments) > WRITTEN:
-            yield _inner_commands(arguments) or arguments
+        command = arguments if key in MAIN[:2] else _inner_commands(arguments)
+        if len(arguments) > WRITTEN and (not command or "\n" in command):
+            yield command or arguments
     elif depth and isinstance(arguments, Mapping):
-        for key, value in arguments.items():
-            if key not in REPLACED:
-                yield from long_arguments(value, depth - 1)
+        for name, value in arguments.items():
+            if name not in REPLACED:
+                yield from long_arguments(value, depth - 1, name)
     elif depth and isinstance(arguments, list):
         for value in arguments:
-            yield from long_arguments(value, depth - 1)
+            yield from long_arguments(value, depth - 1, key)
 
 
 def outcome(text: str) -> tuple[str, bool]:

@@ -15,10 +15,14 @@ from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
 REPEATED, POWER = 0.65, 3.0
+ECHOED, ECHO_POWER = 0.9, 2.0
 """
 What a statement loses of its worth all of whose words stand elsewhere, and the power of their
-fraction by which one loses less.
+fraction by which one loses less; and the same of outputs, which show again what was shown.
 """
+
+ECHOING: Final = frozenset((*QUOTED, "report"))
+"""Who says again what was said, word for word."""
 
 SPREAD, SPREAD_POWER = 100.0, 0.5
 """
@@ -26,7 +30,7 @@ Tokens of one output or document after which another statement of it is worth le
 by which: several outputs tell more than much of one.
 """
 
-SPREADING: Final = frozenset((*QUOTED, "document", "report"))
+SPREADING: Final = frozenset((*QUOTED, "document", "draft", "report"))
 """Who is quoted from in that way."""
 
 PASTED: Final = 2_000
@@ -178,19 +182,23 @@ class Choice:
         else:
             rest = array("I", [word for word in rest if word not in self._known])
         candidate.times, candidate.rest = candidate.times + 1, rest
-        is_said = self._source(candidate.number).speaker == "agent"
+        speaker = self._source(candidate.number).speaker
         # A value that is new may be what replaces an older one.
-        if not candidate.words or (is_said and not self._words.figures.isdisjoint(rest)):
+        is_value = speaker == "agent" and not self._words.figures.isdisjoint(rest)
+        if not candidate.words or is_value:
             return density
+        loss, power = (ECHOED, ECHO_POWER) if speaker in ECHOING else (REPEATED, POWER)
         share = 1 - len(rest) / candidate.words
-        return float(density * (1 - REPEATED * share**POWER))
+        return float(density * (1 - loss * share**power))
 
     def _spread(self, number: int) -> float:
         """Return what is left of a statement's worth where its text was quoted much already."""
         quoted = self._quoted.get(self._statements.sources[number], 0.0)
+        if not quoted:
+            return 1.0
         source = self._source(number)
         is_pasted = source.speaker == "user" and len(source.text) > PASTED
-        if not quoted or not (is_pasted or source.speaker in SPREADING):
+        if not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)
 

@@ -52,6 +52,9 @@ SIZE_POWER = 0.55
 LONGEST = 400
 """Characters of a line that an excerpt quotes, but for lines that are asked for."""
 
+LAST = 130
+"""Characters of the last lines of a paragraph that are worth no less than those before them."""
+
 
 def excerpt(
     text: str,
@@ -270,11 +273,6 @@ def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     return (worth + (ALARM if alarm else 0.0) + extra) / size
 
 
-def _says(text: str, piece: Slice) -> bool:
-    """Return True if there is a word in a piece of a text: it is no mere rule."""
-    return any(map(str.isalnum, text[slice(*piece)]))
-
-
 def paragraphs(
     text: str, tokens: int, counter: TokenCounter, values: Mapping[str, float], *, handle: str
 ) -> str:
@@ -294,16 +292,10 @@ def paragraphs(
     whole = counter.text(text)
     if whole <= tokens:
         return text
-    judge = Judge(values, Focus())
-    source = SourceText(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
     pieces = prose(text)
-    ranked = sorted(
-        (-worth / cost(source, *pieces[number]) ** SIZE_POWER, number)
-        for number, worth in enumerate(judge.worths(source, pieces))
-    )
-    order = [0, *(number for _, number in ranked if number and _says(text, pieces[number]))]
+    source = SourceText(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
     kept, left = set[int](), tokens - MARKER_TOKENS
-    for number in order:
+    for number in _ranked(source, pieces, Judge(values, Focus())):
         start, end = pieces[number]
         needed = counter.text(text[start:end]) + (3 if number - 1 not in kept else 1)
         if needed <= left:
@@ -311,10 +303,41 @@ def paragraphs(
             left -= needed
     if 0 not in kept:
         return excerpt(text, tokens, counter, handle=handle, values=values)
+    shown = _with_gaps(text, pieces, sorted(kept))
+    return f"{shown}\n[shortened from {whole:,} tokens; recall {handle}]"
+
+
+def _ranked(source: SourceText, pieces: Sequence[Slice], judge: Judge) -> list[int]:
+    """Return the numbers of pieces that say something: the first one, then the most telling."""
+    text = source.text
+    densities = [
+        worth / cost(source, *piece) ** SIZE_POWER
+        for worth, piece in zip(judge.worths(source, pieces), pieces, strict=True)
+    ]
+    for number in range(1, len(pieces)):
+        if _goes_on(text, pieces[number - 1], pieces[number]):
+            densities[number] = max(densities[number - 1 : number + 1])
+    ranked = sorted(range(1, len(pieces)), key=lambda number: -densities[number])
+    return [0, *(number for number in ranked if _says(text, pieces[number]))]
+
+
+def _says(text: str, piece: Slice) -> bool:
+    """Return True if there is a word in a piece of a text: it is no mere rule."""
+    return any(map(str.isalnum, text[slice(*piece)]))
+
+
+def _goes_on(text: str, before: Slice, piece: Slice) -> bool:
+    """Return True if a piece is the last of a paragraph, and too short to stand without it."""
+    return piece[1] - piece[0] < LAST and text.count("\n", before[1], piece[0]) < 2
+
+
+def _with_gaps(text: str, pieces: Sequence[Slice], kept: Sequence[int]) -> str:
+    """Put pieces of a text together as they stood; what is left out between them is marked."""
     shown, last = "", -1
-    for number in sorted(kept):
-        gap = "\n[…]\n" if number != last + 1 else "\n\n" if shown else ""
-        shown += gap + text[slice(*pieces[number])].rstrip()
+    for number in kept:
+        if shown:
+            feeds = text.count("\n", pieces[last][1], pieces[number][0])
+            shown += (" ", "\n", "\n\n")[min(2, feeds)] if number == last + 1 else "\n[…]\n"
+        shown += text[slice(*pieces[number])].rstrip()
         last = number
-    rest = "\n[…]" if last != len(pieces) - 1 else ""
-    return f"{shown}{rest}\n[shortened from {whole:,} tokens; recall {handle}]"
+    return shown if last == len(pieces) - 1 else f"{shown}\n[…]"

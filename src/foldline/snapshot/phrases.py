@@ -77,6 +77,7 @@ ENGLISH: Final = Phrases(
         "call": "call: ",
         "change": "did: ",
         "written": "wrote: ",
+        "draft": "drafted: ",
         "report": "report: ",
         "result": "→ ",
     },

@@ -49,6 +49,7 @@ CHINESE: Final = Phrases(
         "call": "调用：",
         "change": "操作：",
         "written": "写入：",
+        "draft": "撰写：",
         "report": "报告：",
         "result": "→ ",
     },

@@ -40,12 +40,14 @@ Speaker: TypeAlias = Literal[
     "call",
     "change",
     "written",
+    "draft",
     "report",
     "result",
 ]
 """
 Who says a text, or what it is: "summary" is an earlier account, "change" a call that changes or
-runs something, "written" a text in a call, "report" what another agent answered.
+runs something, "written" a text in a call, "draft" one of sentences under headings, such as a
+plan, and "report" what another agent answered.
 """
 
 _AGENT_TOOLS: Final = lazy_pattern(
@@ -228,7 +230,9 @@ class _Reader:
             # What another agent was asked for is superseded by its report.
             return
         for text in long_arguments(call.arguments if arguments is None else arguments):
-            self._add(position, place, "written", text)
+            # A comment of a script begins like a heading of the first level.
+            is_draft = "\n## " in text and is_report(text)
+            self._add(position, place, "draft" if is_draft else "written", text)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)
@@ -260,7 +264,7 @@ class _Reader:
 def _source(
     position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
 ) -> SourceText:
-    single = row.speaker not in ("summary", "agent", "user", "report")
+    single = row.speaker not in ("summary", "agent", "user", "draft", "report")
     return SourceText(
         position, place, row.speaker, row.text, row.handle or handle, density, recency, single
     )
@@ -346,6 +350,6 @@ def is_prose(text: str) -> bool:
 def is_report(text: str) -> bool:
     """Return True if a text is what a model or a person wrote under headings."""
     lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
-    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
-    headings = sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines)
-    return headings >= HEADINGS and sentences >= HEADINGS
+    if sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines) < HEADINGS:
+        return False
+    return sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines) >= HEADINGS

@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from math import fsum, log1p
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blanked
+from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import SourceText, Speaker
@@ -27,6 +29,7 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
     "summary": 3.9,
     "agent": 1.2,
+    "draft": 0.6,
     "report": 0.6,
     "change": 0.7,
     "call": 0.52,
@@ -52,7 +55,8 @@ where one of them holds for long.
 ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.7, 0.32
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
-is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
+is a sentence, has a number, is of a short output, or stands at the beginning of a longer one. In a
+program only what explains it is a sentence.
 """
 
 OPENING_BLOCKS: Final = 2
@@ -66,6 +70,9 @@ What is left of the worth of "Now let me look at …", and by how much every wor
 that of a statement: who thinks aloud says much that he takes back.
 """
 
+ASKING: Final = ("?", "？")
+"""How a last statement ends that asks the user something: its doubts are for him to settle."""
+
 _DOUBT = lazy_pattern(
     r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
     r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
@@ -78,7 +85,7 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PROSE: Final = frozenset(("user", "agent", "report", "summary"))
+PROSE: Final = frozenset(("user", "agent", "document", "draft", "report", "summary"))
 
 ENCODED, LONGEST_WORD = 0.5, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
@@ -177,25 +184,28 @@ class Judge:
             slices: Where its statements begin and end, in order.
         """
         texts = [source.text[start:end] for start, end in slices]
-        words, longest = self._words(source.text, slices, texts)
-        if source.speaker in QUOTED:
-            forms = _quoted(source, texts, may_be_encoded=longest > LONGEST_WORD)
+        quoted = source.speaker in QUOTED
+        explaining = code_lines.explaining(source.text, slices) if quoted else None
+        words, longest = self._words(source.text, slices, texts, explaining or repeat(True))
+        if quoted:
+            forms = _quoted(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)
         else:
             forms = _said(source.speaker, texts)
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
-        alarms = [alarm for alarm in _ALARMS if alarm in source.text]
+        # What a program says when something fails is no failure.
+        alarms = [] if explaining else [alarm for alarm in _ALARMS if alarm in source.text]
         for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
             failure = ALARM if _tells_of_failure(text, alarms) else 0.0
             worth = (worth + bonus + failure) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
     def _words(
-        self, text: str, slices: Sequence[Slice], texts: Sequence[str]
+        self, text: str, slices: Sequence[Slice], texts: Sequence[str], reasoned: Iterable[bool]
     ) -> tuple[list[float], int]:
         """
         Return what the words of every statement are worth: names, reasons and decisions.
 
-        And the characters of the longest one.
+        And the characters of the longest one. ``reasoned`` says in which there are reasons.
         """
         plain = _plain(text)
         words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
@@ -203,15 +213,21 @@ class Judge:
         telling = " ".join(filter(self._telling.__contains__, words)).split(_MARK)
         if text.isascii():
             # Most lines of outputs have none.
-            return [self._worth_of(some, 0) if len(some) > 1 else 0.0 for some in telling], longest
+            worths = (
+                self._worth_of(some, 0, has_reasons) if len(some) > 1 else 0.0
+                for some, has_reasons in zip(telling, reasoned, strict=False)
+            )
+            return list(worths), longest
         foreign = [word for word in _REASONS_IN_ASCII if word in text]
         reasons = (_reasons_elsewhere(statement, foreign) for statement in texts)
-        return list(map(self._worth_of, telling, reasons)), longest
+        return list(map(self._worth_of, telling, reasons, reasoned)), longest
 
-    def _worth_of(self, telling: str, reasons: int) -> float:
+    def _worth_of(self, telling: str, reasons: int, has_reasons: bool) -> float:
         words = set(telling.split())
         # Exact, so that it does not depend on the order of a set.
         worth = log1p(fsum(map(self.names.__getitem__, self.names.keys() & words)))
+        if not has_reasons:
+            return worth
         worth += REASON * log1p(len(REASONS & words) + reasons)
         return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
 
@@ -241,13 +257,17 @@ def _plain(text: str) -> str:
 
 
 def _quoted(
-    source: SourceText, texts: Iterable[str], *, may_be_encoded: bool
+    source: SourceText,
+    texts: Iterable[str],
+    explaining: Sequence[bool] | None,
+    *,
+    may_be_encoded: bool,
 ) -> Iterator[tuple[float, float]]:
     """Yield what speaks for lines of a file or an output besides their words, and what is left."""
     brevity = SHORT * min(1.0, BRIEF / len(source.text))
     for line, text in enumerate(texts):
         bonus = brevity + OPENING if line < OPENING_BLOCKS else brevity
-        if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
+        if explaining[line] if explaining else _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
             bonus += SENTENCE
         if _NUMBER.search(text):
             bonus += NUMBER
@@ -255,16 +275,16 @@ def _quoted(
         yield bonus, share if _has_letters(text) else 0.0
 
 
-def _said(speaker: Speaker, texts: Iterable[str]) -> Iterator[tuple[float, float]]:
+def _said(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
     """Yield what a statement is worth without any name, and what is left of it for its form."""
-    for text in texts:
+    for number, text in enumerate(texts, 1):
         if speaker not in PROSE:
             yield BASE, 1.0
         elif speaker == "agent" and announces(text):
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
             share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
-            if speaker == "agent":
+            if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
@@ -290,7 +310,7 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if len(text) >= 8 * LEAST:
+    if len(text) >= 8 * LEAST and text[0] != " ":
         return True
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST

@@ -39,6 +39,18 @@ DEPTH: Final = 8
 FADING: Final = 0.35
 """Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
 
+LASTING, REUSED = 0.35, 0.9
+"""
+How likely a name is to be needed again, however old, beside one that was just written, and by how
+much that grows with the logarithm of how often it was written.
+"""
+
+NUMBER, ARGUMENT, UNANSWERED = 0.5, 0.8, 0.25
+"""
+What is left of that for a number, of it for one that stands in call arguments only, and for a name
+of the user that the agent never said.
+"""
+
 
 _HANDLE = lazy_pattern(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
 
@@ -102,10 +114,12 @@ class Vocabulary:
     def likely(self) -> dict[str, float]:
         """Return how likely every name is to be needed again, on a scale of its own."""
         fading = FADING * max(1, self.steps)
+        unanswered = self.user - self.prose.keys()
         return {
-            name: (1 + 0.6 * log(times))
-            * (0.35 + exp((self.last[name] - self.steps) / fading))
-            * (1.0 if not _is_number(name) else 0.5 if name in self.prose else 0.2)
+            name: (1 + REUSED * log(times))
+            * (LASTING + exp((self.last[name] - self.steps) / fading))
+            * (1.0 if not _is_number(name) else NUMBER * (1 if name in self.prose else ARGUMENT))
+            * (UNANSWERED if name in unanswered else 1.0)
             for name, times in self.uses.items()
         }
 

@@ -1,0 +1,49 @@
+"""Code lines: which statements of a program say what it is for, and which are only its doing."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from foldline.lazy_patterns import lazy_pattern
+from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, is_code
+from foldline.snapshot.statements import Slice, unnumbered
+
+SAMPLE: Final = 1_500
+"""Characters at the beginning and from the middle on by which a program is recognised."""
+
+_LINE: Final = r"^[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?"
+_DEFINES = lazy_pattern(f"{_LINE}(?:{DEFINITION})", re.MULTILINE)
+_EXPLAINS = lazy_pattern(f"{_LINE}(?:{COMMENT}|{DEFINITION})", re.MULTILINE)
+
+
+def explaining(text: str, slices: Sequence[Slice]) -> list[bool] | None:
+    """
+    Tell which statements of a program have a comment that is a sentence, or a definition.
+
+    Words of failure or limits in the others are what a program says or does in some case.
+
+    Args:
+        text: A file or an output.
+        slices: Where its statements begin and end.
+
+    Returns:
+        One answer for each; None where the text is no program.
+    """
+    if not _is_program(text):
+        return None
+    places = [found.end() - 1 for found in _EXPLAINS.finditer(text)]
+    return [bisect_left(places, start) < bisect_left(places, end) for start, end in slices]
+
+
+def _is_program(text: str) -> bool:
+    if text.count("\n") < FEWEST - 1:
+        return False
+    middle = max(SAMPLE, len(text) // 2)
+    sample = f"{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
+    if not _DEFINES.search(sample):
+        return False
+    lines = (unnumbered(line).strip() for line in sample.split("\n"))
+    return is_code([line for line in lines if line])
