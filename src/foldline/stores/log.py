@@ -31,6 +31,16 @@ def replaced(name: str) -> StoreError:
     )
 
 
+def overtaken(name: str) -> StoreError:
+    """Say that somebody else has changed a session since it was opened."""
+    return StoreError(
+        f"The session {name!r} was changed by somebody else since it was opened here; nothing was "
+        "recorded.",
+        hint="Open it again to go on from its newest state, and let one process at a time write "
+        "to a session.",
+    )
+
+
 def is_hole(ids: Sequence[str], start: int, stop: int) -> bool:
     """Return True if nothing is kept from one position to before another, damaged or not."""
     for position in range(start, stop):

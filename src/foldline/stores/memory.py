@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from typing import Final
 
-from foldline.errors import StoreError
 from foldline.stores.blobs import pack
-from foldline.stores.log import replaced
+from foldline.stores.log import overtaken, replaced
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -65,11 +64,7 @@ class MemoryStore:
             if kept is None or change.session not in (None, kept.number):
                 raise replaced(name)
             if kept.generation != generation:
-                raise StoreError(
-                    f"The session {name!r} was changed by somebody else since it was opened here; "
-                    "nothing was recorded.",
-                    hint="Open it again to go on from its newest state.",
-                )
+                raise overtaken(name)
             kept.messages += change.messages
             kept.batches += change.batches
             if change.checkpoint is not None:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, checkpoints, rows
-from foldline.stores.log import StoredBatches, StoredIds, StoredLog, replaced
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog, overtaken, replaced
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -235,12 +235,7 @@ class SqlStore:
         if row is None and not rows.is_called(connection, name, change.session):
             raise replaced(name)
         if row is None:
-            raise StoreError(
-                f"The session {name!r} was changed by somebody else since it was opened here; "
-                "nothing was recorded.",
-                hint="Open it again to go on from its newest state, and let one process at a "
-                "time write to a session.",
-            )
+            raise overtaken(name)
         self._compare(row[1] or "")
         return int(row[0])
 
