@@ -29,7 +29,6 @@ PROVED_IN = {
     "stores/test_store.py": "stores/sql.py",
     "relevance/test_terms.py": "relevance/stop_words.py",
     "tools/files/test_workspace.py": "tools/files/backups.py",
-    "tools/test_memory.py": "tools/action_tool.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "repair/renumber.py values/provider_rules.py",
     "properties/test_plain_versions.py": "repair/untangle.py",

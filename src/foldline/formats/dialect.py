@@ -112,8 +112,12 @@ class Dialect(ABC):
         return self.violations(items, around or {})
 
     @abstractmethod
-    def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
+    def rules(self, items: list[Any], /) -> list[Violation]:
+        """Check messages by the strict rules of the API."""
+
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
         """Check messages, and the request body that they came in."""
+        return self.rules(items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from foldline.memory.knowledge import (
     KnowledgeResult,
 )
 from foldline.sql import is_url
-from foldline.tools.action_tool import ActionTool
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import ActionTool
 
 DESCRIPTION: Final = (
     "Documents that were put at your disposal. Search them before you answer from what you "

@@ -15,9 +15,9 @@ from typing import Any, Final, Self
 from foldline.errors import StoreError
 from foldline.memory import FoundMemory, Memory, MemoryItem
 from foldline.settings.sources import data_folder
-from foldline.tools.action_tool import ActionTool
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ToolOutput
+from foldline.tools.spec import ActionTool
 
 DAY: Final = 86_400.0
 

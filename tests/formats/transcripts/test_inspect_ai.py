@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 from tests.formats.transcripts.editing import (
     assert_edits_survive,
@@ -18,9 +20,9 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats import zip_archive
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.inspect_ai import InspectAI
+from foldline.formats.transcripts import inspect_ai
+from foldline.formats.transcripts.inspect_ai import InspectAI, ZipEntry, entry_names, pack, unpack
 from foldline.values.edits import Rewrite
 from foldline.values.messages import Media, Opaque, Text, Thinking, ToolCall
 
@@ -75,13 +77,21 @@ def log(*samples: dict[str, Any]) -> dict[str, Any]:
     return {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": list(samples)}
 
 
-def archive(**members: Any) -> TranscriptSource:
+def zipped(members: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, value in members.items():
-            path = f"samples/{name}_epoch_1.json" if name[1:].isdigit() else f"{name}.json"
-            file.writestr(path, json.dumps(value, indent=2))
-    return TranscriptSource.of(out.getvalue(), "run.eval")
+        for name, data in members.items():
+            file.writestr(name, data)
+    return out.getvalue()
+
+
+def archive(**members: Any) -> TranscriptSource:
+    data = {
+        f"samples/{name}_epoch_1.json" if name[1:].isdigit() else f"{name}.json": value
+        for name, value in members.items()
+    }
+    written = {name: json.dumps(value, indent=2).encode() for name, value in data.items()}
+    return TranscriptSource.of(zipped(written), "run.eval")
 
 
 def test_attachments_are_put_in_and_untouched_messages_keep_the_reference() -> None:
@@ -128,8 +138,8 @@ def test_a_changed_sample_is_the_only_member_of_an_archive_that_changes() -> Non
     recording = FORMAT.decode(source)
     result = messages_of(recording, 1)[3]
     data, again = edited(FORMAT, recording, [Rewrite(result.id, 0, "[cleared]", "clear")], 1)
-    before = {m.info.filename: m.data for m in zip_archive.unpack(source.data, "")}
-    after = {m.info.filename: m.data for m in zip_archive.unpack(data, "")}
+    before = {m.info.filename: m.data for m in unpack(source.data, "")}
+    after = {m.info.filename: m.data for m in unpack(data, "")}
     assert list(before) == list(after)
     assert [name for name in before if before[name] != after[name]] == ["samples/s2_epoch_1.json"]
     assert messages_of(again, 1)[3].results[0].text == "[cleared]"
@@ -173,3 +183,75 @@ def test_real_files_come_back_byte_for_byte_and_survive_edits(path: Path) -> Non
     assert FORMAT.recognises(source) == 1.0
     assert_identity(FORMAT, source)
     assert_edits_survive(FORMAT, source)
+
+
+# --- archives ------------------------------------------------------------------------------
+
+
+def test_a_changed_member_is_the_only_thing_that_changes() -> None:
+    members = unpack(zipped({"a": b"1", "b/c": b"2", "d": b"3"}), "x.eval")
+    again = unpack(pack(members, {"b/c": b"new"}), "x.eval")
+    assert [(m.info.filename, m.data) for m in again] == [
+        ("a", b"1"),
+        ("b/c", b"new"),
+        ("d", b"3"),
+    ]
+    assert [m.info.date_time for m in again] == [m.info.date_time for m in members]
+    assert all(m.info.compress_type == zipfile.ZIP_DEFLATED for m in again)
+
+
+def test_a_member_that_unpacks_to_too_much_is_refused() -> None:
+    bomb = zipped({"bomb": b"\0" * (9 * 2**20)})
+    with pytest.raises(InputError, match=r"x\.eval is larger than 8,388,608 bytes"):
+        unpack(bomb, "x.eval")
+    assert len(unpack(bomb, "x.eval", 9 * 2**20)[0].data) == 9 * 2**20
+
+
+def test_many_members_that_together_are_too_much_are_refused() -> None:
+    bomb = zipped({str(number): b"\0" * 400_000 for number in range(4)})
+    with pytest.raises(InputError, match="larger than 1,048,576 bytes"):
+        unpack(bomb, "x.eval", 2**20)
+
+
+def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_ai, "MAX_MEMBERS", 3)
+    with pytest.raises(InputError, match="more than 3 members"):
+        unpack(zipped({str(number): b"" for number in range(4)}), "x.eval")
+
+
+@pytest.mark.parametrize("cut", [10, 40, 90])
+def test_a_damaged_archive_is_an_error_of_ours(cut: int) -> None:
+    data = zipped({"samples/1.json": b"{}" * 100})
+    with pytest.raises(InputError, match="not a readable zip file"):
+        unpack(data[:cut], "x.eval")
+    assert entry_names(data[:cut]) == []
+
+
+def test_a_wrong_checksum_is_an_error_of_ours() -> None:
+    data = zipped({"a": b"hello world" * 20})
+    broken = bytearray(data)
+    broken[35] ^= 0xFF
+    with pytest.raises(InputError):
+        unpack(bytes(broken), "x.eval")
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), min_size=1, max_size=5))
+def test_what_is_overwritten_is_read_within_the_bounds_or_is_one_error_that_names_the_file(
+    changes: list[tuple[int, int]],
+) -> None:
+    data = bytearray(zipped({"samples/1.json": b'{"a": 1}' * 30, "header.json": b"{}"}))
+    for position, value in changes:
+        data[position % len(data)] = value
+    names, found = entry_names(bytes(data)), outcome(bytes(data))
+    if isinstance(found, InputError):
+        assert "x.eval" in str(found)
+    else:
+        assert [member.info.filename for member in found] == names
+        assert sum(len(member.data) for member in found) <= 1_000
+
+
+def outcome(data: bytes) -> tuple[ZipEntry, ...] | InputError:
+    try:
+        return unpack(data, "x.eval", 1_000)
+    except InputError as error:
+        return error

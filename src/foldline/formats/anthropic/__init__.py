@@ -52,6 +52,7 @@ class AnthropicDialect(Dialect):
         return 0.45
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the text of the system prompt, and the tools."""
@@ -86,8 +87,8 @@ class AnthropicDialect(Dialect):
         return write_messages(messages, NAME, changed_message, built_message, "content", joined)
 
     def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API."""
-        return [*violations(items), *check_fields(around, SYSTEM, 0)]
+        """Check the strict rules of the API, those of the system prompt among them."""
+        return [*self.rules(items), *check_fields(around, SYSTEM, 0)]
 
 
 def _body(system: str, tools: list[Any], items: list[Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import START, adapt, is_own, leading_system
 from foldline.formats.gemini.read import NAME, get, match_ids, read_message, read_surroundings
 from foldline.formats.gemini.rules import violations
@@ -33,6 +33,7 @@ class GeminiDialect(Dialect):
         return 1.0 if any(map(_is_content, items)) else 0.0
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
     link = staticmethod(match_ids)
     surroundings = staticmethod(read_surroundings)
 
@@ -72,10 +73,6 @@ class GeminiDialect(Dialect):
                 out.append(content)
             last = message
         return out
-
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API."""
-        return violations(items)
 
 
 def _is_content(item: Any) -> bool:

@@ -84,9 +84,9 @@ class LangChainDialect(Dialect):
             items = _items(wire)
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
-        return self.violations(items, {})
+        return self.rules(items)
 
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
+    def rules(self, items: list[Any], /) -> list[Violation]:
         """Check what providers demand of a conversation."""
         return violations([fields_of(item) if shape_of(item) else None for item in items])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.dialect import Dialect
 from foldline.formats.fields import expect
 from foldline.formats.foreign import write_messages
 from foldline.formats.openai_chat.read import NAME, ROLES, read_message
@@ -47,6 +47,7 @@ class OpenAIChatDialect(Dialect):
         return 0.6
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the tools; the system prompt is a message."""
@@ -68,10 +69,6 @@ class OpenAIChatDialect(Dialect):
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """Write messages; one that holds several tool results becomes several."""
         return write_messages(messages, NAME, changed_message, built_messages)
-
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API."""
-        return violations(items)
 
 
 def _speaks(item: Any) -> bool:

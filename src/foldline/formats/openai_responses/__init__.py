@@ -52,6 +52,7 @@ class OpenAIResponsesDialect(Dialect):
         return sure if plain else 0.0
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the instructions and the tools."""
@@ -108,10 +109,6 @@ class OpenAIResponsesDialect(Dialect):
             name = "input" if isinstance(wire, dict) else ""
             return [Violation(0, name, "type", "the input is not a list of items")]
         return self.violations(given, around)
-
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API."""
-        return violations(items)
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:

@@ -33,6 +33,7 @@ class PydanticAIDialect(Dialect):
         return 1.0 if all(_is_message(item) for item in wire) else 0.0
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def decode(self, wire: Any) -> Transcript:
         """Read a list of serialized messages."""
@@ -60,11 +61,7 @@ class PydanticAIDialect(Dialect):
         """Check what providers demand of a conversation."""
         if not isinstance(wire, list):
             return [Violation(0, "", "type", "the messages are no list")]
-        return self.violations(wire, {})
-
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
-        """Check what providers demand of a conversation."""
-        return violations(items)
+        return self.rules(wire)
 
 
 def _is_message(item: Any) -> bool:
