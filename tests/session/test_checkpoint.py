@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from tests.session.logs import Kept, log_of, pinned, said
 from tests.session.test_replaying import MESSAGES, compactions
 
 from foldline import Session
-from foldline.session.checkpoint import checkpoint_of, shown_at
+from foldline.session.checkpoint import EVERY, checkpoint_of, shown_at
 from foldline.session.log import replayed
 from foldline.stores.blobs import pack, unpack
 from foldline.stores.opening import open_store
@@ -102,7 +103,7 @@ def turn(number):
 
 def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(store):
     with opened(store) as session:
-        for number in range(25):
+        for number in range(40):
             session.extend(turn(number))
             session.view()
         session.pin(session.messages[-2].id)
@@ -118,17 +119,32 @@ def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(stor
             if session.undo() is None:
                 break
             view = session._state.shown.wires(session._state.codec.dialect)
-    assert view == [wire for number in range(25) for wire in turn(number)]
+    assert view == [wire for number in range(40) for wire in turn(number)]
     assert store.load("s").checkpoint is None
+
+
+def test_one_is_kept_with_every_few_batches(store):
+    found = []
+    with opened(store) as session:
+        for number in range(40):
+            session.extend(turn(number))
+            session.view()
+            found.append(store.load("s").checkpoint)
+        late = len(session._state.history.batches) - 1 - found[-1].number
+    numbers = sorted({one.number for one in found if one is not None})
+    assert len(numbers) > 2
+    assert all(later - earlier >= EVERY for earlier, later in pairwise([-1, *numbers]))
+    assert late < 2 * EVERY
 
 
 def test_a_copied_session_opens_from_the_checkpoint_of_the_first(store, tmp_path):
     from foldline.stores.transfer import copy_sessions
 
     with opened(store) as session:
-        for number in range(10):
+        for number in range(20):
             session.extend(turn(number))
             view = session.view()
+    assert store.load("s").checkpoint is not None
     target = open_store(tmp_path / "copy.db")
     assert list(copy_sessions(store, target))
     assert target.load("s").checkpoint == store.load("s").checkpoint

@@ -1,11 +1,10 @@
-"""Checkpoints in the archive: the newest that holds is found, and old ones do not pile up."""
+"""Checkpoints in the archive: the newest that holds is found, also after an undo."""
 
 from __future__ import annotations
 
 import pytest
 from tests.stores.test_store import HEAD, batch
 
-from foldline.stores import checkpoints
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, StoredCheckpoint
 
@@ -20,11 +19,10 @@ def checkpoint(number):
     return StoredCheckpoint(number, number + 1, {"shown": [[number, number + 1]]})
 
 
-def compacted(store, count):
+def compacted(store, count, every=1):
     for number in range(count):
-        change = Change(
-            number + 1, batches=(batch(number, number + 1),), checkpoint=checkpoint(number)
-        )
+        shown = None if (number + 1) % every else checkpoint(number)
+        change = Change(number + 1, batches=(batch(number, number + 1),), checkpoint=shown)
         store.commit("s", number, change)
 
 
@@ -38,17 +36,14 @@ def test_the_newest_whose_compaction_is_in_effect_is_found(store):
     assert store.load("s").checkpoint == checkpoint(1)
 
 
-def test_two_and_a_few_old_ones_stay(tmp_path):
-    store = open_store(tmp_path / "a.db")
-    store.begin(HEAD)
-    compacted(store, 3 * checkpoints.EVERY)
-    with store._database.reading() as connection:
-        kept = [n for (n,) in connection.execute("SELECT number FROM checkpoints ORDER BY number")]
-    assert kept == [15, 31, 46, 47]
-    for number in (47, 46):
-        store.commit("s", store.load("s").generation, Change(48, undone=number))
-    assert store.load("s").checkpoint == checkpoint(31)
-    store.close()
+def test_below_one_that_was_taken_back_an_older_one_is_found(store):
+    compacted(store, 20, every=8)
+    assert store.load("s").checkpoint == checkpoint(15)
+
+    for number in range(19, 14, -1):
+        store.commit("s", store.load("s").generation, Change(20, undone=number))
+
+    assert store.load("s").checkpoint == checkpoint(7)
 
 
 def test_one_that_is_damaged_is_passed_over(tmp_path):

@@ -12,7 +12,7 @@ from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.spending import within
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
-from foldline.reinjection.reinject import Sources, WantedItems, make_room, put_back
+from foldline.reinjection.reinject import Sources, WantedItems, detach_first, make_room, put_back
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Edit, Fold, apply
 from foldline.values.protect import unread
@@ -47,7 +47,7 @@ def compact_view(
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
     wanted = WantedItems() if sources is None else sources.find(view)
-    budget, context, policy = make_room(wanted, view, budget, context, policy)
+    budget, context = make_room(wanted, view, budget, context, policy)
     steps = _climb_ladder(view, budget, policy, context)
     outcome, spent = yield from within(steps, context.limits, context.reader, view.counter.text)
     outcome = replace(outcome, spent=spent)
@@ -68,6 +68,8 @@ def _climb_ladder(
         known = ChainMap(aliases, context.handles)  # type: ignore[arg-type]  # nothing is written
         context = replace(context, handles=known)
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
+    if now.tokens > context.target:
+        policy = detach_first(policy, view.messages)
     for rung in policy.rungs:
         if now.tokens <= context.target:
             break

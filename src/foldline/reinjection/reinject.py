@@ -107,12 +107,8 @@ class Sources:
 
 def make_room(
     wanted: WantedItems, view: View, budget: Budget, context: CompactionContext, policy: Policy
-) -> tuple[Budget, CompactionContext, Policy]:
-    """
-    Return budget, context and policy that leave room for what is put back afterwards.
-
-    The policy first takes out what an earlier compaction put back.
-    """
+) -> tuple[Budget, CompactionContext]:
+    """Return budget and context that leave room for what is put back afterwards."""
     # Imported here: nothing above loads what folds, until something is due.
     from foldline.summary.span import is_partial
 
@@ -122,7 +118,7 @@ def make_room(
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
     else:
         context = replace(context, target=max(1, context.target - spare))
-    return budget, context, _detach_first(policy, view.messages)
+    return budget, context
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +140,7 @@ class Detach:
         return Plan((Drop(gone, KIND),))
 
 
-def _detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
+def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     """Return the policy that first takes out what was put back earlier, where there is such."""
     said = (message for message in messages if message.role == "user")
     if not any(message.is_attachment() for message in said):

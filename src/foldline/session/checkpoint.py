@@ -1,5 +1,5 @@
 """
-What is shown after a compaction, kept with it, so that opening does not repeat all of them.
+What is shown after a compaction, kept with it now and then: opening repeats only later ones.
 
 Messages that are shown as they came are named by their positions, those of which parts were
 changed by the position and the parts, and those that an edit made stand there whole.
@@ -21,6 +21,9 @@ from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.messages import Message
 
 SCHEMA: Final = "foldline.checkpoint/1"
+
+EVERY: Final = 8
+"""One is kept with every so many batches: opening repeats those that came since."""
 
 
 def checkpoint_of(log: Log, messages: Iterable[Message], number: int) -> StoredCheckpoint:

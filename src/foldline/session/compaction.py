@@ -27,7 +27,7 @@ from foldline.reinjection.reinject import Sources
 from foldline.repair.repair import repair
 from foldline.session import early_fold
 from foldline.session.batches import ATTEMPT, COMPACTION, Batch
-from foldline.session.checkpoint import checkpoint_of
+from foldline.session.checkpoint import EVERY, checkpoint_of
 from foldline.session.compaction_answer import with_answer
 from foldline.session.file_reading import read_files
 from foldline.session.hooks import rewritten
@@ -328,14 +328,13 @@ def _record_edits(
     stored = batch.stored(None if memory is None else memory.stored)
     text = "" if is_used else state.shelf.text
     kept = text_to_store(text, at, state.generation, now)
-    change = Change(
-        at,
-        batches=(stored,),
-        memory=kept,
-        forgets=True,
-        checkpoint=checkpoint_of(state.shown.log, view.messages, batch.number),
-    )
+    checkpoint = None
+    if batch.number >= state.checkpoint + EVERY:
+        checkpoint = checkpoint_of(state.shown.log, view.messages, batch.number)
+    change = Change(at, batches=(stored,), memory=kept, forgets=True, checkpoint=checkpoint)
     with state.recorded(change):
+        if checkpoint is not None:
+            state.checkpoint = checkpoint.number
         state.shown.show(view)
         state.shelf.void(state.shown.tokens)
         state.shelf.text = text

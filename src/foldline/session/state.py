@@ -97,6 +97,7 @@ class SessionState:
         self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
         self.ids = MessageIds(log.positions)
         self.history = restored_history(stored, self._load)
+        self.checkpoint = -1
         self.calibration = Calibration()
         self.pace = CompactionThrottle(rules=self.setting.config.pace)
         self.viewed = 0
@@ -126,8 +127,8 @@ class SessionState:
         """Show what the compactions in effect leave, beginning at what the newest showed."""
         found = (stored or self._load()).checkpoint
         start = shown_at(self.shown.log, found)
-        number = 0 if found is None or start is None else found.number + 1
-        self.shown.restore(self.history.steps(number), start)
+        self.checkpoint = -1 if found is None or start is None else found.number
+        self.shown.restore(self.history.steps(self.checkpoint + 1), start)
 
     def _read(self, item: StoredMessage) -> Message:
         return restored(self.codec.dialect, item).message

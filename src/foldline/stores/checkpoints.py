@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import blobs
 from foldline.stores.protocol import StoredCheckpoint
-
-EVERY: Final = 16
-"""Of so many batches that are long past, one checkpoint stays."""
 
 
 def insert(
@@ -27,15 +22,6 @@ def insert(
             blobs.hashed(content),
             *blobs.squeezed(content),
         ),
-    )
-    # The newest two stay, to open and to take the newest compaction back, and of older ones the
-    # last of every few.
-    connection.execute(
-        "DELETE FROM checkpoints WHERE session = ? AND number <"
-        " (SELECT max(number) FROM checkpoints WHERE session = ? AND number < ?)"
-        " AND number / ? IN (SELECT c.number / ? FROM checkpoints c"
-        " WHERE c.session = ? AND c.number > checkpoints.number)",
-        (session, session, checkpoint.number, EVERY, EVERY, session),
     )
 
 

@@ -68,7 +68,7 @@ class MemoryStore:
             kept.messages += change.messages
             kept.batches += change.batches
             if change.checkpoint is not None:
-                kept.checkpoints = [*kept.checkpoints[-1:], change.checkpoint]
+                kept.checkpoints.append(change.checkpoint)
             _mark(kept, change)
             kept.size += size
             kept.generation += 1
