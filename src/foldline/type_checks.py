@@ -38,26 +38,33 @@ def typed_methods(kind: Class) -> Class:
 
 def _typed(function: Callable[..., Any]) -> Callable[..., Any]:
     @cache
-    def plan() -> tuple[inspect.Signature, dict[str, Any]]:
+    def plan() -> tuple[list[str], dict[str, Any]]:
+        """Return the names of what may be given by position, and the annotations to look at."""
         try:
             hints = get_type_hints(function)
         except NameError:  # an annotation that only exists for a type checker
             hints = {}
-        signature = inspect.signature(function)
-        single = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-        plain = {n for n, one in signature.parameters.items() if one.kind not in single}
-        return signature, {name: hint for name, hint in hints.items() if name in plain}
+        known = inspect.signature(function).parameters
+        by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        single = (*by_place, inspect.Parameter.KEYWORD_ONLY)
+        return (
+            [name for name, one in known.items() if one.kind in by_place],
+            {n: hints[n] for n, one in known.items() if one.kind in single and n in hints},
+        )
 
     @wraps(function)
     def checked(*args: Any, **named: Any) -> Any:
-        signature, hints = plan()
-        try:
-            bound = signature.bind(*args, **named)
-        except TypeError:
-            return function(*args, **named)  # Python says what is missing
-        for name in bound.arguments.keys() & hints.keys():
-            bound.arguments[name] = _safely_taken(hints[name], bound.arguments[name], name)
-        return function(*bound.args, **bound.kwargs)
+        ordered, hints = plan()
+
+        def taken(name: str, value: Any) -> Any:
+            return _safely_taken(hints[name], value, name) if name in hints else value
+
+        # Python itself says what is missing or too much.
+        return function(
+            *map(taken, ordered, args),
+            *args[len(ordered) :],
+            **{name: taken(name, value) for name, value in named.items()},
+        )
 
     return checked
 
