@@ -20,7 +20,7 @@ from foldline.type_checks import check_fields
 from foldline.values.edit_json import edits_from_json, edits_to_json
 from foldline.values.edits import Edit
 
-KEPT: Final = 32
+KEPT: Final = 8
 """So many batches stay in memory; in a longer history the others are left in the store."""
 
 PAGE: Final = 16
