@@ -76,7 +76,7 @@ def test_a_loop_that_awaits_gets_through_many_turns_of_trouble(name, tmp_path):
         Session.open(tmp_path / "loop.db", "loop", **options) as session,
     ):
         said = asyncio.run(main())
-    check(trouble, server, said, session)
+        check(trouble, server, said, session)
 
 
 @pytest.mark.requirement("J7")
