@@ -15,8 +15,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.nightly import NIGHTLY
-
 from foldline.testing.scripted.request import ReceivedRequest
 from foldline.testing.scripted.steps import (
     Answer,
@@ -35,12 +33,12 @@ AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"
 """The models that requests ask for: who is asked is told by the name."""
 
 WINDOW = 6_000
-"""The window that the agents are given, in tokens: the long run fills it many times."""
+"""The window that the agents are given, in tokens: a run of 100 turns fills it many times."""
 
-TURNS = 100 if NIGHTLY else 60
-"""Turns of the long run, more at night; each framework is taken through it in one way."""
+TURNS = 100
+"""Turns of the long run; each framework is taken through it in one way."""
 
-FEWER = TURNS // 2
+FEWER = 40
 """Turns in which each other way of the same framework meets every fault."""
 
 READ_FILE: dict[str, Any] = {

@@ -87,7 +87,7 @@ def test_an_agent_passes_the_threshold_again_and_again_and_loses_nothing(provide
         middleware = FoldlineMiddleware(window=agents.WINDOW)
         agent = agent_of(chat_model(provider, server), middleware, checkpointer=InMemorySaver())
         ask, history = asking(agent, "thread-1")
-        said = agents.run(ask, turns=30)
+        said = agents.run(ask, turns=45)
         session = middleware.session("thread-1")
         compacted = [receipt for receipt in session.receipts if receipt.status == "compacted"]
         agents.check_words(said, agents.words(session.messages))
@@ -100,7 +100,7 @@ def test_an_agent_passes_the_threshold_again_and_again_and_loses_nothing(provide
     agents.check_words(said, spoken(history()))
     results = [message for message in history() if message.type == "tool"]
     assert {m.content for m in results} == {
-        agents.read_file(path) for turn in range(30) for r in agents.wanted(turn) for path in r
+        agents.read_file(path) for turn in range(45) for r in agents.wanted(turn) for path in r
     }
 
 
@@ -232,7 +232,7 @@ def test_a_window_that_is_smaller_than_was_said_is_found_out_without_an_error(pr
     with ScriptedServer(agents.model, window=5_000) as server:
         agent = agent_of(chat_model(provider, server), FoldlineMiddleware(window=64_000))
         ask, history = asking(agent)
-        said = agents.run(ask, turns=20)
+        said = agents.run(ask, turns=30)
     assert server.violations == ()
     agents.check_words(said, spoken(history()))
 

@@ -258,7 +258,7 @@ def test_a_node_of_a_graph_sends_what_fits_and_the_state_keeps_everything():
             return {"messages": [model.invoke(seen)]}
 
         graph = graph_of(call)
-        said = agents.run(asking(graph), turns=30)
+        said = agents.run(asking(graph), turns=45)
         state = graph.get_state({"configurable": {"thread_id": "t"}}).values["messages"]
     assert server.violations == ()
     agents.check_requests(server.requests)
@@ -287,13 +287,13 @@ def test_a_graph_may_keep_what_came_back_instead_of_the_history():
                 state = await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
                 return str(state["messages"][-1].text)
 
-            await agents.arun(ask, turns=30)
+            await agents.arun(ask, turns=45)
             return list(graph.get_state(config).values["messages"])
 
         state = asyncio.run(main())
     assert server.violations == ()
     agents.check_requests(server.requests)
-    assert len(state) < 80, "the state itself was compressed"
+    assert len(state) < 120, "the state itself was compressed"
 
 
 @pytest.mark.requirement("K38")

@@ -41,7 +41,7 @@ def test_a_plain_loop_passes_the_threshold_again_and_again_and_loses_nothing(nam
         ScriptedServer(agents.model, window=agents.WINDOW) as server,
         calling(name, server) as call,
     ):
-        said = agents.run(asks(SDKS[name], session, call), turns=30)
+        said = agents.run(asks(SDKS[name], session, call), turns=45)
     compacted = [r for r in session.receipts if r.status == "compacted"]
     assert len(compacted) >= 3
     assert server.violations == () == server.errors
@@ -55,7 +55,7 @@ def test_a_loop_that_awaits_does_the_same(name):
 
     async def main() -> list[str]:
         async with sdk.aclient(server) as client:
-            return await agents.arun(aasks(sdk, session, sdk.call(client, sdk.tools)), turns=18)
+            return await agents.arun(aasks(sdk, session, sdk.call(client, sdk.tools)), turns=25)
 
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         said = asyncio.run(main())
@@ -197,7 +197,7 @@ def test_the_model_of_a_loop_writes_the_summaries_itself(name):
         calling(name, server) as call,
     ):
         session = opened(name, summarizer=as_summarizer(call))
-        agents.run(asks(SDKS[name], session, call), turns=20)
+        agents.run(asks(SDKS[name], session, call), turns=30)
     check_accounts(server)
 
 
@@ -209,7 +209,7 @@ def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
         async with sdk.aclient(server) as client:
             call = sdk.call(client, sdk.tools)
             session = opened(name, summarizer=as_async_summarizer(call))
-            await agents.arun(aasks(sdk, session, call), turns=20)
+            await agents.arun(aasks(sdk, session, call), turns=30)
 
     with ScriptedServer(one_model, window=agents.WINDOW) as server:
         asyncio.run(main())

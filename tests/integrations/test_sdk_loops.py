@@ -88,10 +88,10 @@ def test_every_kind_of_failure_at_every_position_is_survived(name, kind):
     options: dict[str, Any] = {"window": agents.WINDOW, "store": MemoryStore()}
     with ScriptedServer(trouble, window=agents.WINDOW) as server, sdk.client(server) as client:
         session = Session.open(None, "loop", **sdk.opened(**options))
-        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns=12)
+        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns=16)
     agents.check_requests(server.requests)
     agents.check_words(said, agents.words(session.messages))
     assert server.violations == ()
     assert trouble.larger == []
-    assert trouble.injected.total() >= 25
+    assert trouble.injected.total() >= 30
     assert trouble.injected[kind]

@@ -114,15 +114,14 @@ def compactions(session: Session) -> int:
 # --- what the model sees, and what is kept ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("model", "streams"), [(OpenAIResponsesModel, False), (OpenAIChatCompletionsModel, True)]
-)
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("model", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
 @pytest.mark.requirement("K38", "H8")
 def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, streams, tmp_path):
     handles: list[str] = []
 
     async def conversation(talk: Talk) -> None:
-        said = await scenario.arun(talk.say, 24)
+        said = await scenario.arun(talk.say, 30)
         session = talk.session.session
         assert compactions(session) >= 3
         scenario.check_words(said, scenario.words(session.messages))
@@ -363,7 +362,7 @@ def test_the_model_of_the_run_writes_the_summaries_itself(model, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     async def conversation(talk: Talk) -> None:
-        await scenario.arun(talk.say, 24)
+        await scenario.arun(talk.say, 30)
         assert compactions(talk.session.session) >= 2
 
     with ScriptedServer(one_model, window=scenario.WINDOW) as server:
