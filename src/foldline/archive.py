@@ -246,7 +246,7 @@ class Archive:
         """
         found = self._holding(handle, session)
         if found is None:
-            raise self._unknown(handle)
+            raise self._unknown_handle_error(handle)
         stored, history = found
         originals = self._log(stored).originals
         counter = counter or _counter(access.get("max_tokens"))
@@ -294,9 +294,9 @@ class Archive:
     def _past(self, info: SessionInfo) -> PastSession:
         day = datetime.fromtimestamp(min(max(0.0, info.updated), LAST_DAY), UTC).date()
         title = f"session {json.dumps(info.head.name, ensure_ascii=False)}, {day}"
-        return PastSession(title, self._said(info.head.name))
+        return PastSession(title, self._load_messages(info.head.name))
 
-    def _said(self, name: str) -> Iterator[Message]:
+    def _load_messages(self, name: str) -> Iterator[Message]:
         """Yield the messages of a session that may have been deleted by now."""
         with reading(name):
             stored = self._store.load(name)
@@ -329,7 +329,7 @@ class Archive:
             raise damage
         return best
 
-    def _unknown(self, handle: str) -> FoldlineError:
+    def _unknown_handle_error(self, handle: str) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
         near = Holdings(
             {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}

@@ -16,7 +16,7 @@ from foldline.evaluation.sections import (
     as_markdown,
     as_text,
     escaped,
-    shown,
+    format_cell,
 )
 
 SECTION = ReportSection(
@@ -46,7 +46,7 @@ SECTION = ReportSection(
     ],
 )
 def test_a_figure_has_as_many_digits_as_mean_something(cell, text):
-    assert shown(cell) == text
+    assert format_cell(cell) == text
 
 
 def test_text_has_columns_of_figures_to_the_right_and_says_which_goals_are_held():

@@ -16,7 +16,7 @@ from foldline.core.settings_codec import from_plain, to_plain, unknown
 from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
 from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import BudgetError
 
 POLICY_NAMES: Final = (
@@ -77,7 +77,7 @@ class Config:
                 )
         if not isinstance(self.enabled, bool):
             raise BudgetError(f"enabled must be true or false, not {self.enabled!r:.40}.")
-        named("policy", self.policy, POLICY_NAMES)
+        check_name("policy", self.policy, POLICY_NAMES)
         if not isinstance(self.summarizer, str) or not 0 < len(self.summarizer) <= 200:
             raise BudgetError(
                 "The summarizer is a name.",
@@ -98,7 +98,7 @@ class Config:
         Raises:
             BudgetError: There is no such scenario.
         """
-        named("scenario", name, SCENARIOS)
+        check_name("scenario", name, SCENARIOS)
         return cls.from_dict(SCENARIOS[name]).replace(**changes)
 
     @classmethod

@@ -8,7 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 
 Record = TypeVar("Record")
@@ -69,7 +69,7 @@ def from_plain(kind: type[Record], value: Any, within: str = "") -> Record:
 def unknown(key: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting."""
     last = [name.rpartition(".")[2] for name in known]
-    near = meant(key, known) or meant(key.rpartition(".")[2], last)
+    near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
     return BudgetError(
         f"There is no setting {key[:80]!r}.", hint=f"{near}Known here: {', '.join(last)}."
     )

@@ -138,7 +138,7 @@ NOTHING = "–"
 """What stands for a figure that could not be taken."""
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """Write a cell: ``1,234``, ``0.931``, ``12.4``, ``–``; a text stays as it is."""
     if cell is None:
         return NOTHING
@@ -159,7 +159,7 @@ def goal_value(goal: Goal) -> str:
     value = goal.value
     whole = math.isfinite(value) and float(value).is_integer()
     unit = f" {goal.unit}" if goal.unit else ""
-    return f"{shown(int(value) if whole else value)}{unit}"
+    return f"{format_cell(int(value) if whole else value)}{unit}"
 
 
 def is_figure(cell: Cell) -> bool:
@@ -197,7 +197,7 @@ def as_text(section: ReportSection) -> str:
 
 def table_text(table: ReportTable) -> str:
     """Write a table; columns of figures stand to the right."""
-    rows = [table.columns, *(tuple(map(shown, row)) for row in table.rows)]
+    rows = [table.columns, *(tuple(map(format_cell, row)) for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
     right = right or [False] * len(widths)
@@ -264,7 +264,7 @@ def table_markdown(table: ReportTable) -> str:
     lines = [
         _row(table.columns),
         "|" + "|".join("--:" if figures else "---" for figures in right) + "|",
-        *(_row(map(shown, row)) for row in table.rows),
+        *(_row(map(format_cell, row)) for row in table.rows),
     ]
     title = [f"**{escaped(table.title)}**", ""] if table.title else []
     note = ["", table.note] if table.note else []

@@ -18,7 +18,7 @@ from foldline.inspector.file_reading import (
     read_apart,
     read_content,
 )
-from foldline.inspector.timeline import ViewSegment, archived, recorded
+from foldline.inspector.timeline import ViewSegment, replay_archive, segment_recording
 from foldline.inspector.trace import SessionTrace, TraceSource, without_wire
 from foldline.models.catalogue import Catalogue
 from foldline.values.messages import Message
@@ -75,7 +75,9 @@ def from_file(
         warnings=held.warnings,
     )
     progress(0.5, "Following what was shown")
-    segments = recorded([tuple(map(without_wire, messages)) for messages in held.segments])
+    segments = segment_recording(
+        [tuple(map(without_wire, messages)) for messages in held.segments]
+    )
     current = Transcript(
         segments[-1].messages, held.dialect, held.system, held.tools, None, held.warnings
     )
@@ -154,7 +156,7 @@ def from_archive(
     model = model or (info.head.model if info else "") or model_named(log)
     light = tuple(map(without_wire, log))
     progress(0.4, "Replaying what was shown")
-    segments = archived(light, batches)
+    segments = replay_archive(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
     source = TraceSource(
         title=name,

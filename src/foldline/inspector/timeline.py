@@ -63,7 +63,7 @@ class ModelRequest:
     end: int
 
 
-def archived(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegment, ...]:
+def replay_archive(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegment, ...]:
     """
     Replay the log of a session with the edits of its compactions.
 
@@ -74,10 +74,10 @@ def archived(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegm
     Returns:
         Segments, at least one.
     """
-    return tuple(_replayed(log, batches))
+    return tuple(_replay(log, batches))
 
 
-def _replayed(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSegment]:
+def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSegment]:
     coming, done = iter(log), 0
     shown: dict[str, Message] = {}
     start, revision = 0, None
@@ -89,7 +89,7 @@ def _replayed(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[View
             yield ViewSegment(tuple(shown.values()), start, revision)
         if taken_back:
             in_effect.remove(batch)
-            shown = _shown(log[:done], in_effect)
+            shown = _apply_batches(log[:done], in_effect)
         else:
             in_effect.append(batch)
             shown = applied(shown, batch.edits)
@@ -116,7 +116,7 @@ def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
     return [(at, batch, taken_back) for at, _, taken_back, batch in ordered]
 
 
-def _shown(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
+def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
     """Return what a log shows with some batches, each applied when the log was as long as then."""
     shown: dict[str, Message] = {}
     done = 0
@@ -128,7 +128,7 @@ def _shown(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Messag
     return shown
 
 
-def recorded(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:
+def segment_recording(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:
     """
     Take what an agent recorded before and after each of its own compactions.
 
@@ -238,7 +238,7 @@ def timeline(
         tools: Tokens of the tool schemas.
     """
     weigh = _Weights(counter)
-    around = _added(_NOTHING, (("tools", tools), ("system", system)))
+    around = _add_sizes(_NOTHING, (("tools", tools), ("system", system)))
     points: list[Point] = []
     found = requests(segments)
     marks = [next(r.number for r in found if r.segment >= index) for index in range(len(segments))]
@@ -282,7 +282,7 @@ def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
     return count
 
 
-def _added(sizes: Sizes, kinds: Sequence[tuple[str, int]]) -> Sizes:
+def _add_sizes(sizes: Sizes, kinds: Sequence[tuple[str, int]]) -> Sizes:
     found = list(sizes)
     for kind, tokens in kinds:
         found[BANDS.index(kind)] += tokens

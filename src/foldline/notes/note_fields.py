@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Final
 from unicodedata import category, normalize
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.notes.markdown_file import MarkdownFile
 from foldline.notes.note import (
@@ -222,7 +222,7 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
         raise InputError(
             f"{str(value)[:40]!r} is no {name} of a note",
             field=name,
-            hint=f"{meant(str(value), known)}Known: {', '.join(known)}.",
+            hint=f"{suggest_name(str(value), known)}Known: {', '.join(known)}.",
         )
     return str(value)
 

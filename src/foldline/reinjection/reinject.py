@@ -231,7 +231,7 @@ def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems)
         sections = plan_sections(after, plan, min(room, most))
     room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
     room = min(room, _most(wanted.settings, budget.target))
-    sections += _file_sections(after, wanted, room, _last_shown(before, wanted.files))
+    sections += _file_sections(after, wanted, room, _find_last_attached(before, wanted.files))
     while sections:
         shown = _with(after, outcome, where, sections)
         if shown.view.tokens <= budget.limit and shown.view.tokens < before.tokens:
@@ -258,7 +258,7 @@ def _summary(sections: Sequence[str]) -> str:
     return " and ".join([*(["the plan"] if files < len(sections) else []), *names])
 
 
-def _last_shown(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
+def _find_last_attached(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
     """Return what was put back earlier of those files that were not touched since."""
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
@@ -325,13 +325,13 @@ def insertion_point(before: View, after: View) -> str | None:
         min(len(before.messages), len(messages)),
     )
     end = min([len(messages), *running])
-    wanted = _wanted(after, changed)
+    wanted = _find_insertion_point(after, changed)
     below, above = range(min(wanted, end), first, -1), range(max(wanted, first + 1), end + 1)
     found = next((at for at in (*below, *above) if at not in taken), None)
     return None if found is None else messages[found - 1].id
 
 
-def _wanted(after: View, changed: int) -> int:
+def _find_insertion_point(after: View, changed: int) -> int:
     snapshots = [i for i, message in enumerate(after.messages) if is_snapshot(message)]
     if snapshots:
         return snapshots[-1] + 1

@@ -14,7 +14,7 @@ from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
 from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import DecodedMessage, kept, read, reread
-from foldline.session.hooks import rewritten as made_by_hooks
+from foldline.session.hooks import apply_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
@@ -54,7 +54,7 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     """
     if not wires:
         return []
-    wires = [plain(made_by_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
+    wires = [plain(apply_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
     with _unreadable():
         dialect, final = state.codec.choose(wires, state.shown.log)
         readings = read(dialect, wires, state.shown.log)

@@ -30,7 +30,7 @@ from foldline.session.batches import ATTEMPT, COMPACTION, Batch
 from foldline.session.checkpoint import EVERY, checkpoint_of
 from foldline.session.compaction_answer import with_answer
 from foldline.session.file_reading import read_files
-from foldline.session.hooks import rewritten
+from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
 from foldline.session.notify import watched
 from foldline.session.remember import has_account
@@ -50,14 +50,14 @@ def view(state: SessionState) -> Steps[list[Any]]:
         state.requested = None
     elif state.is_due():
         yield from compact(state, trigger="automatic")
-    elif (saving := early_fold.due(state)) is not None:
+    elif (saving := early_fold.find_saving(state)) is not None:
         yield from _economized(state, saving)
     if state.shown.damaged:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
     sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
-    made = rewritten(state.setting.hooks, "send", sent)
+    made = apply_hooks(state.setting.hooks, "send", sent)
     if not isinstance(made, list):
         raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
     return made

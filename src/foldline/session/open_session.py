@@ -77,7 +77,7 @@ def open_state(
     window = window or head.window
     config = sized(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
-    config = _as_told(config, window, output)
+    config = _override_room(config, window, output)
     own = owned_client(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
     by_format = counts is not counter and not _provider(called)
@@ -99,7 +99,7 @@ def open_state(
     return SessionState(setting, codec, store.begin(new) if stored is None else stored)
 
 
-def _as_told(config: Config, window: int | None, output: int | None) -> Config:
+def _override_room(config: Config, window: int | None, output: int | None) -> Config:
     """Note what the caller gave where it is looked up when the provider says otherwise."""
     room = config.room
     return replace(

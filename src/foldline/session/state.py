@@ -19,7 +19,7 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
-from foldline.session.checkpoint import shown_at
+from foldline.session.checkpoint import restore_checkpoint
 from foldline.session.codec import Codec, restored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
@@ -126,7 +126,7 @@ class SessionState:
     def show_again(self, stored: StoredSession | None = None) -> None:
         """Show what the compactions in effect leave, beginning at what the newest showed."""
         found = (stored or self._load()).checkpoint
-        start = shown_at(self.shown.log, found)
+        start = restore_checkpoint(self.shown.log, found)
         self.checkpoint = -1 if found is None or start is None else found.number
         self.shown.restore(self.history.steps(self.checkpoint + 1), start)
 

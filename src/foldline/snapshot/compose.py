@@ -29,7 +29,7 @@ from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
-from foldline.snapshot.statements import Slice, blocks, prose, shown
+from foldline.snapshot.statements import Slice, blocks, dedent_lines, prose
 from foldline.snapshot.worth import QUOTED, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
@@ -324,7 +324,7 @@ def _quote(source: SourceText, slices: Sequence[Slice]) -> str:
     for start, end in _joined(source.text, slices):
         text = source.text[start:end]
         front = "… " if pieces or _is_inside(source.text, start, ends) else ""
-        pieces.append(f"{front}{shown(text) if quoted else text.strip()}")
+        pieces.append(f"{front}{dedent_lines(text) if quoted else text.strip()}")
         last = end
     back = " …" if _is_inside(source.text, last, ends) else ""
     return "\n".join(pieces) + back

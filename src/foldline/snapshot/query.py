@@ -108,8 +108,8 @@ class Query:
     @classmethod
     def of(cls, messages: Sequence[Message], focus: str = "") -> Self:
         """Read the first and the latest message of the user, and what is to be remembered."""
-        latest = _first_said(messages, reversed(range(len(messages))))
-        first = _first_said(messages, range(latest[0]))
+        latest = _find_user_words(messages, reversed(range(len(messages))))
+        first = _find_user_words(messages, range(latest[0]))
         return cls.in_words(focus, latest[1], first[1])
 
     @classmethod
@@ -267,7 +267,7 @@ def _read(texts: Sequence[str]) -> tuple[tuple[Term, ...], frozenset[Want], froz
     return tuple(ranked[:TERMS]), places, numbers
 
 
-def _first_said(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
+def _find_user_words(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
     """Return the first of some places where a user said something, and the words."""
     said = ((place, user_words(messages[place])) for place in places)
     return next(filter(itemgetter(1), said), (0, ""))

@@ -133,13 +133,13 @@ class _Reader:
         self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
     ) -> None:
         self.view, self.context, self.phrases = view, context, phrases
-        self.messages = view.said
+        self.messages = view.original_messages
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        answers = view.said_pairing.answers
+        answers = view.original_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)

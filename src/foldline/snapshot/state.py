@@ -180,7 +180,7 @@ class _Found:
     ) -> None:
         self.view, self.context, self.folded, self.judge = view, context, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
-        self.messages = view.said
+        self.messages = view.original_messages
         self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -303,13 +303,13 @@ class _Found:
         # What failed may have passed by now, in what stays.
         findings = [
             finding
-            for finding in facts.open_errors(self.messages, ERRORS, self.view.said_pairing)
+            for finding in facts.open_errors(self.messages, ERRORS, self.view.original_pairing)
             if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]
         found: dict[str, str] = {}
-        for call, result in self.view.said_pairing.answers.items():
+        for call, result in self.view.original_pairing.answers.items():
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):

@@ -164,18 +164,18 @@ def _before_opening(text: str, start: int, end: int) -> int:
     last = text.rfind("\n", start, end) + 1
     if last <= start:
         return end
-    line = unnumbered(text[last:end]).strip()
+    line = strip_line_number(text[last:end]).strip()
     return last - 1 if line.endswith(OPENERS) or line.startswith(COMMENTS) else end
 
 
-def unnumbered(line: str) -> str:
+def strip_line_number(line: str) -> str:
     """Return a line without the number that a reader put before it."""
     return _NUMBERED.sub("", line, 1)
 
 
-def shown(text: str) -> str:
+def dedent_lines(text: str) -> str:
     """Write a block of lines without what a reader put before them, its outer indentation too."""
-    lines = [unnumbered(line).rstrip() for line in text.split("\n")]
+    lines = [strip_line_number(line).rstrip() for line in text.split("\n")]
     kept = [line for line in lines if line]
     if not kept:
         return ""

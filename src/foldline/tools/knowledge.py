@@ -181,9 +181,9 @@ class RAGTool(ActionTool):
         return given
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
-        return super()._act(action, {"store": self._meant(given), **given})
+        return super()._act(action, {"store": self._select_store(given), **given})
 
-    def _meant(self, given: dict[str, Any]) -> Knowledge:
+    def _select_store(self, given: dict[str, Any]) -> Knowledge:
         """Take the namespace and the sizes of chunks out of arguments, and return the store."""
         space, own = given.pop("namespace", None), ChunkSettings()
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)

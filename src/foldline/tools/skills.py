@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.rooted_files import open_file, read_content
 from foldline.tools.arguments import object_schema, text_schema
@@ -301,7 +301,7 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
 
 
 def _known(name: str, names: Collection[str]) -> str:
-    return f"{meant(name, names)}There are: {', '.join(names) or 'none'}."
+    return f"{suggest_name(name, names)}There are: {', '.join(names) or 'none'}."
 
 
 def _read(place: Path) -> Skill:

@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import FoldlineError, InputError
 from foldline.redaction import explained, redacted
 from foldline.tools.arguments import (
@@ -86,7 +86,7 @@ class Tool:
         if write is None:
             raise InputError(
                 f"there is no notation of tools for {dialect[:60]!r}",
-                hint=f"{meant(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
+                hint=f"{suggest_name(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
             )
         return write(self.name, self.description, deepcopy(dict(self.parameters)))
 
@@ -263,7 +263,7 @@ class ToolCollection(ABC):
 
     def _known(self, name: str) -> str:
         names = [tool.name for tool in self.tools]
-        return f"{meant(str(name), names)}The tools are: {', '.join(names) or 'none'}."
+        return f"{suggest_name(str(name), names)}The tools are: {', '.join(names) or 'none'}."
 
 
 class Toolbox(ToolCollection):

@@ -177,7 +177,7 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
             if size > PAGE
             else article(trace, links, message, most=PAGE),
         ),
-        _as_shown(trace, links, message, now),
+        _render_current(trace, links, message, now),
     )
 
 
@@ -201,7 +201,9 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
     return join(note(words), fold)
 
 
-def _as_shown(trace: SessionTrace, links: Links, message: Message, now: Message | None) -> Child:
+def _render_current(
+    trace: SessionTrace, links: Links, message: Message, now: Message | None
+) -> Child:
     if now is None or now == message:
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)

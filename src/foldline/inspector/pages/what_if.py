@@ -53,7 +53,9 @@ def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int
         wish = read_settings(given)
         made = None
         if given.get("try"):
-            made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
+            made = _render_trial(
+                trace, links, wish, attempt(trace, trace.view(point.request), wish)
+            )
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
     return join(
@@ -94,7 +96,9 @@ def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Htm
     return h("label", h("span", title), box)
 
 
-def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation) -> Html:
+def _render_trial(
+    trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation
+) -> Html:
     receipt, made = trial.receipt, trial.comparison
     ever, before, after = trial.names
     saved = made.before - made.after
