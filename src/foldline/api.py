@@ -130,13 +130,13 @@ def compact(
         BudgetError: The numbers contradict each other.
     """
     wire = _dialect(messages, format)
-    transcript = wire.decode(messages).pin(pins).warned(_warning(model))
+    transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     system = transcript.system if system is None else system
     with bounded_nesting():
         overhead = counts.overhead(system, transcript.tools if tools is None else tools)
-    settings = _sized(_checked(config), model, window)
-    limits = budget_for(_allowed(budget, transcript, counts), window, overhead, settings)
+    settings = _resolve_window(_check_config(config), model, window)
+    limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
     ladder = configured(settings, policy)
     if start is not None or up_to is not None:
         ladder, limits = _partial(transcript, counts, (start, up_to), limits)
@@ -275,7 +275,7 @@ def answering(
         yield client
 
 
-def _allowed(
+def _parse_budget(
     budget: int | str | None, transcript: Transcript, counter: TokenCounter
 ) -> int | None:
     if not isinstance(budget, str):
@@ -288,25 +288,25 @@ def _partial(
 ) -> tuple[Policy, Budget]:
     from foldline.summary.span import Span, partial
 
-    span = Span(*("" if end is None else transcript.named(end) for end in ends))
+    span = Span(*("" if end is None else transcript.resolve_id(end) for end in ends))
     view = View.of(transcript.messages, counts, dialect=transcript.dialect)
     return partial(view, span, limits if limits.fixed else None)
 
 
-def _checked(config: Config | None) -> Config:
+def _check_config(config: Config | None) -> Config:
     if config is not None and not isinstance(config, Config):
         raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
     return config or Config()
 
 
-def _sized(config: Config, model: str, window: int | None) -> Config:
+def _resolve_window(config: Config, model: str, window: int | None) -> Config:
     """Return a configuration with the window of a model that is named."""
     if not model:
         return config
     # Imported here: the catalogue is read from a file, which nothing else here needs.
-    from foldline.session.model_choice import sized
+    from foldline.session.model_choice import resolve_window
 
-    return sized(config, model, window=window, output=None)
+    return resolve_window(config, model, window=window, output=None)
 
 
 def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:

@@ -13,7 +13,7 @@ from tests.session.test_replaying import MESSAGES, compactions
 
 from foldline import Session
 from foldline.session.checkpoint import EVERY, checkpoint_of, restore_checkpoint
-from foldline.session.log import replayed
+from foldline.session.log import replay_log
 from foldline.stores.blobs import pack, unpack
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import StoredCheckpoint
@@ -24,13 +24,13 @@ def test_going_on_from_any_checkpoint_is_repeating_everything(steps, data):
     cut = data.draw(st.integers(0, len(steps) - 1))
     at = steps[cut][0]
     written = log_of(kept=Kept(MESSAGES[:at]))
-    made = checkpoint_of(written, replayed(written, steps[: cut + 1]), cut)
+    made = checkpoint_of(written, replay_log(written, steps[: cut + 1]), cut)
     stored = replace(made, content=unpack(pack(made.content)))
 
     log = log_of(kept=Kept(MESSAGES))
-    shown = replayed(log, steps[cut + 1 :], restore_checkpoint(log, stored))
+    shown = replay_log(log, steps[cut + 1 :], restore_checkpoint(log, stored))
 
-    whole = replayed(log_of(kept=Kept(MESSAGES)), steps)
+    whole = replay_log(log_of(kept=Kept(MESSAGES)), steps)
     assert shown == whole
     assert [(m.id, m.raw, m.intact, m.origin) for m in shown] == [
         (m.id, m.raw, m.intact, m.origin) for m in whole

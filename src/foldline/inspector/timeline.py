@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.session.batches import BOUND, Batch
-from foldline.values.edits import Edit, applied
+from foldline.values.edits import Edit, apply_by_id
 from foldline.values.messages import Message, Opaque, Usage
 from foldline.values.tokens import TokenCounter
 
@@ -92,7 +92,7 @@ def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSe
             shown = _apply_batches(log[:done], in_effect)
         else:
             in_effect.append(batch)
-            shown = applied(shown, batch.edits)
+            shown = apply_by_id(shown, batch.edits)
         if batch.kind != BOUND:
             cause: Cause = "undo" if taken_back else "compaction"
             undone = batch.undone_at is not None and not taken_back
@@ -123,7 +123,7 @@ def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str
     for batch in batches:
         shown.update((m.id, m) for m in log[done : batch.at])
         done = max(done, batch.at)
-        shown = applied(shown, batch.edits)
+        shown = apply_by_id(shown, batch.edits)
     shown.update((m.id, m) for m in log[done:])
     return shown
 

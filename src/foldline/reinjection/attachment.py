@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.core.outcome import Evicted
 from foldline.lazy_patterns import lazy_pattern
 from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
-from foldline.values.snapshot_mark import ATTACHMENT_HEADER, sealed
+from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
@@ -74,7 +74,7 @@ class Attached:
 
 def render(sections: Sequence[str]) -> str:
     """Write the attachment."""
-    return sealed("\n".join((HEADER, *sections)))
+    return seal_text("\n".join((HEADER, *sections)))
 
 
 def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> str:

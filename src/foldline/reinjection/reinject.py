@@ -38,7 +38,7 @@ from foldline.values.frames import has_words
 from foldline.values.identity import content_hash, derived_id
 from foldline.values.messages import Message, Text
 from foldline.values.protect import is_snapshot
-from foldline.values.snapshot_mark import sealed
+from foldline.values.snapshot_mark import seal_text
 from foldline.values.tokens import MESSAGE_TOKENS, TokenCounter
 from foldline.values.view import View
 
@@ -221,7 +221,7 @@ def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems)
     if wanted.plan is None and not wanted.files:
         return outcome
     where = insertion_point(before, after)
-    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
+    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(seal_text(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
         return outcome

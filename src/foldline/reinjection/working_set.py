@@ -17,7 +17,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import plan_section
 from foldline.reinjection.file_access import FileAccess, find_accesses, order
 from foldline.snapshot.facts import clears_plan, plan
-from foldline.snapshot.plans import fitted_plan, is_done, is_plan_tool, open_items
+from foldline.snapshot.plans import fit_plan, is_done, is_plan_tool, open_items
 from foldline.values.groups import Site, Waiting
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -84,7 +84,7 @@ def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
     Args:
         after: The view.
         steps: The newest plan.
-        room: What it may take, in tokens; see `fitted_plan` for what goes first.
+        room: What it may take, in tokens; see `fit_plan` for what goes first.
     """
     if _shows_plan(after, steps):
         return []
@@ -93,7 +93,7 @@ def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
     def section(lines: Sequence[str]) -> str:
         return plan_section(lines, handle, len(told), sum(map(is_done, told)))
 
-    lines = fitted_plan(told, room, lambda kept: after.counter.text(section(kept)))
+    lines = fit_plan(told, room, lambda kept: after.counter.text(section(kept)))
     return [section(lines)] if lines else []
 
 

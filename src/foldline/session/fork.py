@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from foldline.errors import StoreError
-from foldline.session.batches import restored_batch
+from foldline.session.batches import restore_batch
 from foldline.session.damage import reading
 from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage
 from foldline.values.edits import Drop, Edit, Fold, Insert
@@ -52,7 +52,7 @@ def _select_batches(
     length = len(kept)
     known = {message.id for message in kept[: _count_answered(kept)]} - {_find_last_request(kept)}
     for batch in batches:
-        edits = restored_batch(batch).edits
+        edits = restore_batch(batch).edits
         made = set(_list_created_ids(edits))
         if batch.at <= length:
             later = batch.undone_at is not None and batch.undone_at > length

@@ -16,7 +16,7 @@ from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
-from foldline.session.model_choice import owned_client, sized
+from foldline.session.model_choice import owned_client, resolve_window
 from foldline.session.state import SessionSettings, SessionState
 from foldline.stores.protocol import SessionHead, Store
 from foldline.summary.session_memory import remembering
@@ -75,7 +75,7 @@ def open_state(
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
     window = window or head.window
-    config = sized(config, model, window=window, output=output)
+    config = resolve_window(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
     config = _override_room(config, window, output)
     own = owned_client(summarizer, config, model)

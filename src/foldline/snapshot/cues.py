@@ -39,8 +39,8 @@ def likely_names(
         known: Names that need not be listed.
     """
     have = set(known)
-    escaped = _escaped(sources)
-    whole = _hyphenated(sources)
+    escaped = _find_escapes(sources)
+    whole = _find_suffixes(sources)
     ranked = sorted(
         (-worth / (len(name) / 3.2 + 1.2) ** SIZE_POWER, name)
         for name, worth in likely.items()
@@ -62,7 +62,7 @@ def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iter
         yield from items(passage)
 
 
-def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
+def _find_suffixes(sources: Iterable[SourceText]) -> dict[str, str]:
     """Return the word that ends in a name with a hyphen, where that is no word by itself."""
     # In order, so that the same names are listed in every process.
     words = dict.fromkeys(
@@ -76,7 +76,7 @@ def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
     return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
 
 
-def _escaped(sources: Iterable[SourceText]) -> set[str]:
+def _find_escapes(sources: Iterable[SourceText]) -> set[str]:
     """Return what only looks like a name: its first letter is of a line feed or a tab."""
     found: set[str] = set()
     for source in sources:

@@ -19,7 +19,7 @@ from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
-from foldline.snapshot.format import handle_at, indented, one_line
+from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
@@ -331,7 +331,7 @@ class _Found:
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
         command = f"{_cut(aim, COMMAND)} → " if aim else ""
-        lines = indented("\n".join(finding.lines))
+        lines = indent("\n".join(finding.lines))
         return f"{self._handle(finding.position)} {command}{lines}"
 
     # --- what did not work, what comes next ----------------------------------------------

@@ -49,10 +49,10 @@ def prose(text: str) -> list[Slice]:
         if _announces(text[start:end]):
             held = start if held < 0 else held
             continue
-        found += _divided(text, start if held < 0 else held, end)
+        found += _divide(text, start if held < 0 else held, end)
         held = -1
     if held >= 0:
-        found += _divided(text, held, len(text.rstrip()))
+        found += _divide(text, held, len(text.rstrip()))
     return found
 
 
@@ -74,7 +74,7 @@ def _announces(paragraph: str) -> bool:
     return bare.endswith((":", "：")) or _TITLE.match(bare) is not None
 
 
-def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
+def _divide(text: str, start: int, end: int) -> Iterator[Slice]:
     if end - start <= PARAGRAPH:
         yield start, end
         return
@@ -82,10 +82,10 @@ def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
     for place in _ends(text, start, end):
         enough = place - begin > PARAGRAPH and previous > begin
         if enough and not _announces(_last_line(text, begin, previous)):
-            yield from _pieces(text, *_stripped(text, begin, previous), 2 * PARAGRAPH)
+            yield from _pieces(text, *_strip(text, begin, previous), 2 * PARAGRAPH)
             begin = previous
         previous = place
-    yield from _pieces(text, *_stripped(text, begin, end), 2 * PARAGRAPH)
+    yield from _pieces(text, *_strip(text, begin, end), 2 * PARAGRAPH)
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
@@ -107,7 +107,7 @@ def _last_line(text: str, start: int, end: int) -> str:
     return text[max(start, end - ANNOUNCING + 1) : end].rstrip().rpartition("\n")[2]
 
 
-def _stripped(text: str, start: int, end: int) -> Slice:
+def _strip(text: str, start: int, end: int) -> Slice:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
 

@@ -31,7 +31,7 @@ from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
-from foldline.session.model_choice import sized
+from foldline.session.model_choice import resolve_window
 from foldline.settings import load
 from foldline.values.edits import apply
 from foldline.values.tokens import TokenCounter
@@ -231,7 +231,7 @@ def _budget(
         return Budget.of_tokens(request.budget.of(counter.messages(opened.transcript.messages)))
     overhead = counter.overhead(system, tools)
     window = None if request.window is None else request.window.tokens
-    config = sized(request.config, request.model or "", window=window, output=None)
+    config = resolve_window(request.config, request.model or "", window=window, output=None)
     return config.budget(window, overhead=overhead)
 
 
