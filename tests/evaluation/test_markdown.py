@@ -15,7 +15,7 @@ from foldline.evaluation.sections import (
     Series,
     as_markdown,
     as_text,
-    escaped,
+    escape,
     format_cell,
 )
 
@@ -77,7 +77,7 @@ def test_a_long_table_is_folded():
 
 
 def test_a_name_cannot_start_a_line_or_turn_the_text_around():
-    assert escaped("a\n# b\u202e\x1b[31m") == "a # b\\[31m"
+    assert escape("a\n# b\u202e\x1b[31m") == "a # b\\[31m"
 
 
 def test_a_table_without_rows_is_a_table():

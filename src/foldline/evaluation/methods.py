@@ -87,7 +87,7 @@ def clearing() -> Method:
 
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
         start = time.process_time()
-        text = _cleared(there.messages, counter, budget)
+        text = _clear_results(there.messages, counter, budget)
         return Smaller(text, time.process_time() - start)
 
     return Method("clear tool results", make)
@@ -116,7 +116,7 @@ def policy_method(policy: Policy, config: Config | None = None, name: str = "") 
     return Method(name or f"Foldline {policy.name}", make, ours=True)
 
 
-def _cleared(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
+def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
     texts, sizes = list[str](), list[int]()
     for message in messages:
         gone = message.role == "tool"

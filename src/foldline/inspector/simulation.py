@@ -114,7 +114,7 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
     comparison = compare(
         view, after, Revision("compaction", receipt, receipt.edits), trace.counter
     )
-    rewritten = _rewritten(comparison, receipt)
+    rewritten = _count_rewritten(comparison, receipt)
     prices = trace.model.prices
     return Simulation(
         receipt,
@@ -136,7 +136,7 @@ def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Bu
     return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
 
 
-def _rewritten(made: ViewComparison, receipt: Receipt) -> int:
+def _count_rewritten(made: ViewComparison, receipt: Receipt) -> int:
     """Return the tokens that the next request writes to the cache again."""
     shown = [row for row in made.rows if row.new is not None]
     return sum(row.after for row in shown[receipt.kept_prefix :])

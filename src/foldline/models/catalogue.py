@@ -53,7 +53,7 @@ class Catalogue:
             InputError: The file cannot be read, or an entry is malformed; the error names it.
         """
         own = os.fspath(path) if path is not None else os.environ.get(VARIABLE, "")
-        known = _bundled()
+        known = _load_bundled()
         if not own:
             return cls(known.models, known.providers)
         models, providers = _read(_contents(Path(own)), own, known.providers)
@@ -124,7 +124,7 @@ def unknown_model(model: str | None) -> str:
 
 
 @cache
-def _bundled() -> Catalogue:
+def _load_bundled() -> Catalogue:
     text = Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8")
     return Catalogue(*_read(text, "catalogue.json", {}))
 

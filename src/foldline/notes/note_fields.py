@@ -91,11 +91,11 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 
 def one_line(text: str) -> str:
     """Return a text on one line, without control characters and halves of characters."""
-    shown = (" " if _hidden(letter) else letter for letter in text)
+    shown = (" " if _is_hidden(letter) else letter for letter in text)
     return " ".join("".join(shown).split())
 
 
-def _hidden(letter: str) -> bool:
+def _is_hidden(letter: str) -> bool:
     return letter in TURNS or category(letter) in ("Cc", "Cs", "Zl", "Zp")
 
 

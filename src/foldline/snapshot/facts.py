@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.outputs.wrapping import unwrapped
+from foldline.outputs.wrapping import unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -176,7 +176,7 @@ def _failures(
 
 def _telling(result: ToolResult) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
-    lines = unwrapped(result.text[:100_000]).split("\n")
+    lines = unwrap(result.text[:100_000]).split("\n")
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _says_failure(lines[place])), None)
     if first is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from foldline.inspector.chart import label, stacked, swatch
+from foldline.inspector.chart import draw_bar, label, swatch
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
-    counted,
+    count_noun,
     link,
     note,
     one_line,
@@ -291,7 +291,7 @@ def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
     words: Child = None
     if index:
         gap = number - since
-        when = "just before this request" if not gap else f"{counted(gap, 'request')} ago"
+        when = "just before this request" if not gap else f"{count_noun(gap, 'request')} ago"
         words = h(
             "span",
             "Last change of the view: ",
@@ -334,7 +334,7 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
         )
     return h(
         "div",
-        stacked(point.sizes, max(whole, 1)),
+        draw_bar(point.sizes, max(whole, 1)),
         h(
             "details",
             h("summary", f"{whole:,} tokens, by kind"),

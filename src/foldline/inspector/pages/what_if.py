@@ -13,7 +13,7 @@ from foldline.inspector.pages.compaction import fates, side_by_side
 from foldline.inspector.pages.layout import (
     Links,
     form,
-    hidden,
+    hidden_field,
     note,
     number,
     section,
@@ -83,7 +83,7 @@ def _form(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int |
         _number("at", "At request", "" if at is None else str(at), "1", hint="now"),
     ]
     ask = h("button", "Try it")
-    return form(links, "/what-if", hidden("try", "1"), fields, ask, class_="fields")
+    return form(links, "/what-if", hidden_field("try", "1"), fields, ask, class_="fields")
 
 
 def _choice(name: str, title: str, values: Sequence[str], chosen: str) -> Html:
