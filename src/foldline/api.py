@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import UNKNOWN_WINDOW, Amount, Budget
 from foldline.core.config import EMBEDDED, Config
-from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.core.strategy import CompactionContext, Policy, force_policy
 from foldline.engine.compaction import compact_view
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
 from foldline.formats.dialect import Dialect
@@ -137,12 +137,12 @@ def compact(
         overhead = counts.overhead(system, transcript.tools if tools is None else tools)
     settings = _resolve_window(_check_config(config), model, window)
     limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
-    ladder = configured(settings, policy)
+    ladder = configure(settings, policy)
     if start is not None or up_to is not None:
         ladder, limits = _partial(transcript, counts, (start, up_to), limits)
     elif force and not limits.fixed:
         tokens = counts.messages(transcript.messages)
-        ladder, limits = forced(ladder), limits.below(tokens)
+        ladder, limits = force_policy(ladder), limits.below(tokens)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
     sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages

@@ -62,7 +62,7 @@ def _behind(shown, message, after):
 def repair(messages, dialect):
     edits = []
     for step in mending.STEPS:
-        simple = {mending._tangled: _tangled, mending._displaced: _displaced}.get(step, step)
+        simple = {mending._untangle: _tangled, mending._move_displaced: _displaced}.get(step, step)
         found = simple(DamagedHistory(messages, dialect))
         edits += found
         messages = apply(messages, found)

@@ -12,7 +12,7 @@ from foldline.core.economy import Economy
 from foldline.core.prepared import MemorySettings
 from foldline.core.retention_settings import Clearing, FileSettings, Outputs, Tail
 from foldline.core.scenarios import SCENARIOS
-from foldline.core.settings_codec import from_plain, to_plain, unknown
+from foldline.core.settings_codec import from_plain, to_plain, unknown_key_error
 from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
 from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
@@ -143,7 +143,7 @@ class Config:
         """
         for name, value in changes.items():
             if name not in self.__dataclass_fields__:
-                raise unknown(name, list(self.__dataclass_fields__))
+                raise unknown_key_error(name, list(self.__dataclass_fields__))
             if isinstance(value, Mapping):
                 old = getattr(self, name)
                 changes[name] = from_plain(type(old), {**to_plain(old), **value}, f"{name}.")

@@ -125,12 +125,12 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
             found[tuple(row[name] for name in _PLACE)].append(row)
     return nsmallest(
         k,
-        _ranked(found, manifest["totals"]),
+        _rank(found, manifest["totals"]),
         key=lambda match: (-match.score, match.path, match.offset, match.number),
     )
 
 
-def _ranked(
+def _rank(
     found: dict[tuple[Any, ...], list[dict[str, Any]]], totals: dict[str, float]
 ) -> list[CorpusMatch]:
     count = totals["conversations"]

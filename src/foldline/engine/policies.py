@@ -183,7 +183,7 @@ TAILED: Final = {
 """Which policies read which setting of the tail."""
 
 
-def configured(config: Config, chosen: str | Policy | None = None) -> Policy:
+def configure(config: Config, chosen: str | Policy | None = None) -> Policy:
     """
     Return the policy that a configuration and an argument describe together.
 

@@ -11,7 +11,7 @@ from foldline.core.asks import Ask, Reply
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import pays_after
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError
 from foldline.evaluation.future_use import identifiers
@@ -102,13 +102,13 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
 
     there = Transcript(tuple(view), trace.current.dialect)
     made = compact_transcript(
-        there, trace.counter, budget, configured(config), refuse, config=config
+        there, trace.counter, budget, configure(config), refuse, config=config
     )
     receipt = made.receipt
     if asks:
         # The same without anybody to ask: what refuses would be told as a failure.
         receipt = compact_transcript(
-            there, trace.counter, budget, configured(config), config=config
+            there, trace.counter, budget, configure(config), config=config
         ).receipt
     after = made.shown.messages
     comparison = compare(

@@ -26,7 +26,7 @@ from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
 from foldline.models.sse import SSEDecoder
 from foldline.models.transport import Incoming, Outgoing, Transport
-from foldline.redaction import SHORTEST, redacted, without
+from foldline.redaction import SHORTEST, redact_json, without
 
 Result = TypeVar("Result")
 
@@ -265,7 +265,7 @@ class Sender:
             )
 
     def _clean(self, error: ModelError) -> ModelError:
-        error.message = redacted(error.message, reveal_all(self.endpoint.secrets))
+        error.message = redact_json(error.message, reveal_all(self.endpoint.secrets))
         error.args = (error.message,)
         return error
 

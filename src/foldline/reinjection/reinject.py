@@ -21,10 +21,10 @@ from foldline.reinjection.attachment import (
     HEADER,
     Attached,
     FoundFile,
-    attached,
     evicted,
     name_section,
     part_section,
+    read_attached,
     render,
     sight,
     standing,
@@ -263,7 +263,7 @@ def _find_last_attached(before: View, files: Sequence[FoundFile]) -> dict[str, A
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
         if message.is_attachment():
-            shown = attached(message.text)
+            shown = read_attached(message.text)
             for found in files:
                 path, called = found.touch.path, before.positions.get(found.touch.ids[0], -1)
                 if path in shown and called < at:

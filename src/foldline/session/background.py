@@ -17,7 +17,7 @@ from foldline.ask_runner import (
     run_to_end,
 )
 from foldline.core.asks import Ask, Model, Reply, drive
-from foldline.redaction import explained
+from foldline.redaction import explain_error
 from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.fair_lock import FairLock
 from foldline.session.memory import PreparedMemory
@@ -150,7 +150,7 @@ class Background:
             put_away(self._state, picture, found)
 
     def _note_failure(self, error: Exception) -> None:
-        self._state.shelf.problem = explained(error)[:400]
+        self._state.shelf.problem = explain_error(error)[:400]
 
 
 def _is_awaited(summarizer: ModelLike | None) -> bool:

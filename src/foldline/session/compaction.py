@@ -15,7 +15,7 @@ from foldline.core.asks import Steps
 from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
 from foldline.core.outcome import Outcome
-from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.core.strategy import CompactionContext, Policy, force_policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.events import Trigger
 from foldline.engine.receipt import Receipt, build_receipt
@@ -87,7 +87,7 @@ def compact(
     own = budget is None
     allowed = state.setting.budget if budget is None else _budget(budget, state)
     counted = convert_budget(allowed, state) if own else allowed
-    policy = forced(state.setting.policy) if force else state.setting.policy
+    policy = force_policy(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
     if force and own:
         counted = counted.below(before.tokens)
@@ -196,7 +196,7 @@ def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
     budget = convert_budget(state.setting.budget, state)
-    outcome, _ = yield from _outcome(state, before, budget, forced(state.setting.policy), "")
+    outcome, _ = yield from _outcome(state, before, budget, force_policy(state.setting.policy), "")
     return before, outcome
 
 

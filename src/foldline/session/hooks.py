@@ -19,7 +19,7 @@ from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_threa
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 from foldline.session.fair_lock import loop_of_turn
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -199,7 +199,7 @@ def _free_loop() -> asyncio.AbstractEventLoop | None:
 
 def _describe_error(error: Exception) -> str:
     """Return what an exception says, without keys: receipts are kept."""
-    words: str = redacted(str(error))
+    words: str = redact_json(str(error))
     return words[:200]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.ask_runner import ModelLike, reader_of
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.errors import StoreError
 from foldline.formats.fields import bounded_nesting
 from foldline.models.catalogue import known_name
@@ -113,7 +113,7 @@ def _override_room(config: Config, window: int | None, output: int | None) -> Co
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
-    ladder = configured(config, policy)
+    ladder = configure(config, policy)
     return remembering(ladder) if config.memory.enabled else ladder
 
 

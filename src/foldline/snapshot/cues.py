@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked, items
+from foldline.relevance.names import blank_separators, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
@@ -69,7 +69,7 @@ def _find_suffixes(sources: Iterable[SourceText]) -> dict[str, str]:
         word
         for source in sources
         if source.speaker not in QUOTED and "-" in source.text
-        for word in blanked(source.text).split()
+        for word in blank_separators(source.text).split()
         if "-" in word
     )
     ends = {word[word.index("-", 1) :]: word for word in words if "-" in word[1:]}

@@ -12,7 +12,7 @@ from foldline.outputs.condensed import Condensed
 from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.relevance.alarms import alarming
-from foldline.relevance.names import blanked, mentions
+from foldline.relevance.names import blank_separators, mentions
 from foldline.snapshot.line_scoring import Offered, condense_text, offers
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
@@ -264,7 +264,7 @@ def _choose_lines(
 
 def _score_names(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
     """Return what the names in each line are worth together."""
-    plain = blanked("\n".join(lines)).split("\n")
+    plain = blank_separators("\n".join(lines)).split("\n")
     return [fsum(values.get(name, UNKNOWN) for name in {*mentions(line)}) for line in plain]
 
 

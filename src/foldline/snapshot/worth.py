@@ -18,7 +18,7 @@ from math import fsum, log1p
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked
+from foldline.relevance.names import blank_separators
 from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
@@ -253,7 +253,7 @@ def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
 
 def _plain(text: str) -> str:
     """Leave only names and words of a text; one at the end of a sentence is the same."""
-    return blanked(text).replace(". ", "  ").replace(".\n", " \n")
+    return blank_separators(text).replace(". ", "  ").replace(".\n", " \n")
 
 
 def _score_lines(

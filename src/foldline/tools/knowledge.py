@@ -169,11 +169,11 @@ class RAGTool(ActionTool):
         aside = sorted(WITHOUT_EFFECT & arguments.keys())
         return replace(done, data={**done.data, "without_effect": aside}) if aside else done
 
-    def _given(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _refuse(arguments)
         given = {
             name: value
-            for name, value in super()._given(action, arguments).items()
+            for name, value in super()._filter_arguments(action, arguments).items()
             if name not in WITHOUT_EFFECT
         }
         if action == "ask" and "question" not in given and "query" in given:

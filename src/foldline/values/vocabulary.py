@@ -16,7 +16,7 @@ from math import exp, log
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked, mentions
+from foldline.relevance.names import blank_separators, mentions
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
@@ -92,12 +92,14 @@ class Vocabulary:
                 )
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                found.update(mentions(blanked(_render_arguments(part)[:MAX_TEXT])))
+                found.update(mentions(blank_separators(_render_arguments(part)[:MAX_TEXT])))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
     def _read(self, text: str, role: str) -> set[str]:
-        said = list(mentions(blanked(text[: MAX_TEXT if role == "assistant" else MAX_USER])))
+        said = list(
+            mentions(blank_separators(text[: MAX_TEXT if role == "assistant" else MAX_USER]))
+        )
         if role == "assistant":
             self.prose.update(said)
         else:

@@ -25,7 +25,7 @@ from foldline.cli.reading import Input, counter_for, open_input
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.strategy import Policy, forced
+from foldline.core.strategy import Policy, force_policy
 from foldline.engine.receipt import Receipt
 from foldline.errors import CannotFit
 from foldline.formats.files import file_format
@@ -185,7 +185,7 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
     budget = _budget(request, transcript.system, transcript.tools, opened, counter)
     policy = build_policy(request.policy, request.settings, request.config)
     if request.force and not budget.fixed:
-        policy = forced(policy)
+        policy = force_policy(policy)
         budget = budget.below(counter.messages(transcript.messages))
     with answering(None, request.config, request.model or "") as summarizer:
         result = compact_transcript(
