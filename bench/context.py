@@ -22,7 +22,7 @@ from typing import Any, get_args
 
 from context_data import COUNTER, NOW, Fact, cases, codebase, facts, filler, haystack, shaped_text
 from foldline.context.builder import ContextBuilder, Stages
-from foldline.context.comparison import acompare, measured, recall
+from foldline.context.comparison import acompare, measure, recall
 from foldline.context.compression import Kind, Shortening, choose_method, without_model
 from foldline.context.gathering import Gathered, SourceReport, gather
 from foldline.context.packets import ContextPacket
@@ -194,7 +194,7 @@ def stages() -> Table:
         figures = []
         for case in cases():
             builder = _builder(config, chosen, sources=[_from(case.packets)])
-            figures.append(asyncio.run(measured(builder, replace(case, packets=()))))
+            figures.append(asyncio.run(measure(builder, replace(case, packets=()))))
         means = {
             key: fmean(found[key] for found in figures if found)
             for key in ("recall", "completeness", "relevance", "density", "score")

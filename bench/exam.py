@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.evaluation.findings import Estimate, clustered
+from foldline.evaluation.findings import Estimate, estimate_clustered
 from histories import histories, there
 from views import method
 
@@ -125,7 +125,7 @@ def scores(out: Path) -> dict[str, dict[str, Any]]:
             kinds[label][row["kind"]].append(grade)
     found = {}
     for label, by in sessions.items():
-        one = clustered(by)
+        one = estimate_clustered(by)
         assert one is not None
         found[label] = {
             "score": round(one.mean, 3),

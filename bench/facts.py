@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.evaluation.findings import Estimate, clustered
+from foldline.evaluation.findings import Estimate, estimate_clustered
 from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from histories import SPAN, Fact, History, histories, there
 from part import finish, options_of
@@ -63,7 +63,7 @@ def measure(name: str, make: Make, found: Sequence[History], share: float) -> li
 
 def estimate(results: Iterable[Result], kind: str = "") -> Estimate | None:
     """Return the share of facts that were kept, of one kind or all, with its interval."""
-    return clustered(
+    return estimate_clustered(
         {
             result.history.session: [
                 float(kept)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import foldline
 from foldline.evaluation.report import write_pictures
-from foldline.evaluation.sections import ReportSection, as_markdown, escaped, goals_table, picture
+from foldline.evaluation.sections import ReportSection, as_markdown, escape, goals_table, picture
 
 FIRST_PLOT = "facts"
 OPENING = """\
@@ -62,7 +62,7 @@ def page(sections: Sequence[ReportSection], record: Mapping[str, Mapping[str, st
         f"{held} of {len(goals)} goals are held.",
         *([goals_table(goals)] if goals else []),
         *(picture(plot, FOLDER) for plot in first),
-        "\n".join(f"- [{escaped(s.title)}](#{anchor(s.title)})" for s in sections),
+        "\n".join(f"- [{escape(s.title)}](#{anchor(s.title)})" for s in sections),
         *(as_markdown(_without(section, FIRST_PLOT), FOLDER).strip() for section in sections),
         "## How it was measured",
         _measured(record),
@@ -86,8 +86,8 @@ def anchor(title: str) -> str:
 def _measured(record: Mapping[str, Mapping[str, str]]) -> str:
     lines = ["| command | date | machine | Python | seconds | |", "|---|---|---|---|--:|---|"]
     for part, how in record.items():
-        where = escaped(how["machine"])
-        problem = escaped(how["problem"]) if how["problem"] else "done"
+        where = escape(how["machine"])
+        problem = escape(how["problem"]) if how["problem"] else "done"
         cells = (
             f"`{how['command']} --only {part}`",
             how["date"],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.core.config import Config
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.evaluation.pricing import Show, Wire, clear_every_step, in_session, nothing
 from foldline.formats.registry import dialect
 from foldline.tokens.choose import choose_counter
@@ -57,7 +57,7 @@ class Payer:
     def _session(self, window: int, _: Asked) -> Show:
         assert self.config is not None
         window = min(window, self.most or window)
-        return in_session(configured(self.config), window, counter(), self.config)
+        return in_session(configure(self.config), window, counter(), self.config)
 
 
 CLEAR = "clear at every step"

@@ -18,7 +18,7 @@ from pathlib import Path
 import cuts
 from cost_told import prices
 from foldline.core.config import Config
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.evaluation.pricing import in_session, nothing
 from foldline.evaluation.sections import Cell, Goal, ReportSection, ReportTable
 from part import finish, options_of
@@ -60,7 +60,7 @@ def _cache(
     # Tool outputs are cut as late as the proxy cuts them.
     outputs = {"hard": window // 2, "soft": window // 4}
     config, counts, recorder = Config().replace(outputs=outputs), counter(), Recorder()
-    shows = (in_session(configured(config), window, counts, config) for _ in cases)
+    shows = (in_session(configure(config), window, counts, config) for _ in cases)
     with (
         tempfile.TemporaryDirectory() as folder,
         started(*proxy(recorder.url, "--window", str(window), "--db", f"{folder}/a.db")) as ours,

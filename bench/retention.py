@@ -24,7 +24,7 @@ from typing import Any
 import cuts
 import foldline
 from cuts import Case
-from foldline.evaluation.findings import names, picked
+from foldline.evaluation.findings import names, select
 from foldline.evaluation.retention import MEASURES, Score
 from foldline.evaluation.sections import ReportSection
 from histories import TOLERANCE, Messages, tokens_of
@@ -169,10 +169,10 @@ def text_table(scores: Sequence[Score], *, sources: bool) -> None:
     """Print the means of ours, overall and by source."""
     print(f"{'budget':>6} {'source':32} {'cuts':>5} " + " ".join(f"{c:>8}" for c in COLUMNS))
     for goal in names(scores, "goal"):
-        here = picked(scores, goal=goal)
+        here = select(scores, goal=goal)
         groups = {"all": here}
         if sources:
-            groups |= {name: picked(here, source=name) for name in sorted(names(here, "source"))}
+            groups |= {name: select(here, source=name) for name in sorted(names(here, "source"))}
         for name, group in groups.items():
             means = " ".join(f"{_mean(group, measure):8.3f}" for measure in MEASURES)
             print(f"{goal:>6} {name:32} {len(group):5d} {means}")

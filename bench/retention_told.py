@@ -8,11 +8,11 @@ from typing import Any
 
 from foldline.evaluation.findings import (
     details,
+    estimate_mean,
     library_plot,
-    measured,
     names,
     overview,
-    picked,
+    select,
     source_plot,
 )
 from foldline.evaluation.retention import Score
@@ -56,7 +56,7 @@ def _by_library(scores: Sequence[Score]) -> tuple[Plot, ...]:
     middle = goals[len(goals) // 2]
     title = "Identifiers that the agent used later"
     one = library_plot(
-        picked(scores, goal=middle), "retention", f"{title}, history cut to {middle}"
+        select(scores, goal=middle), "retention", f"{title}, history cut to {middle}"
     )
     return (one, library_plot(scores, "retention-by-budget", title)) if goals[1:] else (one,)
 
@@ -127,7 +127,7 @@ def told(found: Measured) -> ReportSection:
     goals = [
         Goal(f"identifiers used later, history cut to {name}", round(one.mean, 4), "", least=least)
         for name, least in GOALS.items()
-        if (one := measured(picked(mine, goal=name), "need"))
+        if (one := estimate_mean(select(mine, goal=name), "need"))
     ]
     text = (
         "A floor: a list of names would pass it, and tells a reader nothing. "

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from foldline.redaction import HIDDEN, redacted
+from foldline.redaction import HIDDEN, redact_json
 
 
 @pytest.mark.requirement("H19")
@@ -31,16 +31,16 @@ from foldline.redaction import HIDDEN, redacted
 )
 def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> None:
     assert secret in text
-    assert secret not in redacted(text)
-    assert HIDDEN in redacted(text)
-    assert secret not in str(redacted({"a": [{"b": text}], "c": (text,)}))
+    assert secret not in redact_json(text)
+    assert HIDDEN in redact_json(text)
+    assert secret not in str(redact_json({"a": [{"b": text}], "c": (text,)}))
 
 
 @pytest.mark.parametrize(
     "name", ["api_key", "Authorization", "x-api-key", "db_password", "Cookie"]
 )
 def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
-    assert redacted({name: "x"}) == {name: HIDDEN}
+    assert redact_json({name: "x"}) == {name: HIDDEN}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
     ["tokens before: 12,000", "the basic idea", {"input_tokens": 5}, 3, None, "sk-1", "task-list"],
 )
 def test_what_is_no_secret_stays(value: object) -> None:
-    assert redacted(value) == value
+    assert redact_json(value) == value
 
 
 def test_hostile_text_takes_no_longer_than_its_length() -> None:
@@ -60,9 +60,9 @@ def test_hostile_text_takes_no_longer_than_its_length() -> None:
         "api_key" * 30_000,
         "eyJ" * 60_000,
     ):
-        redacted(text)
+        redact_json(text)
     assert time.perf_counter() - began < 10
     deep: object = "sk-ant-api03-abcdefghijklmnop"
     for _ in range(5_000):
         deep = [deep]
-    assert "abcdefgh" not in str(redacted(deep))[:10_000]
+    assert "abcdefgh" not in str(redact_json(deep))[:10_000]

@@ -14,7 +14,7 @@ from foldline.core.strategy import Plan, Policy, Rung
 from foldline.errors import FoldlineError, InputError, RecallError, StoreError
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
-from foldline.session.codec import OBJECT, freeze, restored, thaw
+from foldline.session.codec import OBJECT, decode_stored, freeze, thaw
 from foldline.stores.memory import MemoryStore
 from foldline.strategies.window import Window
 from foldline.tokens.estimate import EstimatedCounter
@@ -567,11 +567,11 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
 
     def interrupted(dialect, stored):
         if next(read):
-            return restored(dialect, stored)
+            return decode_stored(dialect, stored)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("foldline.session.state.restored", interrupted)
+        patch.setattr("foldline.session.state.decode_stored", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.view()
 

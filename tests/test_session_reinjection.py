@@ -9,7 +9,7 @@ import pytest
 from foldline.core.config import Config
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
-from foldline.session.file_reading import LARGEST, decoded
+from foldline.session.file_reading import LARGEST, decode
 from foldline.stores.memory import MemoryStore
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools import TodoTool
@@ -323,7 +323,7 @@ def test_files_that_are_no_text_or_far_too_large_are_only_named(opened, root):
     ],
 )
 def test_bytes_are_text_or_not(data, text):
-    assert decoded(data) == text
+    assert decode(data) == text
 
 
 # --- kept ----------------------------------------------------------------------------------

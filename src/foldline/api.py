@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import UNKNOWN_WINDOW, Amount, Budget
 from foldline.core.config import EMBEDDED, Config
-from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.core.strategy import CompactionContext, Policy, force_policy
 from foldline.engine.compaction import compact_view
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
 from foldline.formats.dialect import Dialect
@@ -130,19 +130,19 @@ def compact(
         BudgetError: The numbers contradict each other.
     """
     wire = _dialect(messages, format)
-    transcript = wire.decode(messages).pin(pins).warned(_warning(model))
+    transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     system = transcript.system if system is None else system
     with bounded_nesting():
         overhead = counts.overhead(system, transcript.tools if tools is None else tools)
-    settings = _sized(_checked(config), model, window)
-    limits = budget_for(_allowed(budget, transcript, counts), window, overhead, settings)
-    ladder = configured(settings, policy)
+    settings = _resolve_window(_check_config(config), model, window)
+    limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
+    ladder = configure(settings, policy)
     if start is not None or up_to is not None:
         ladder, limits = _partial(transcript, counts, (start, up_to), limits)
     elif force and not limits.fixed:
         tokens = counts.messages(transcript.messages)
-        ladder, limits = forced(ladder), limits.below(tokens)
+        ladder, limits = force_policy(ladder), limits.below(tokens)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
     sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages
@@ -275,7 +275,7 @@ def answering(
         yield client
 
 
-def _allowed(
+def _parse_budget(
     budget: int | str | None, transcript: Transcript, counter: TokenCounter
 ) -> int | None:
     if not isinstance(budget, str):
@@ -288,25 +288,25 @@ def _partial(
 ) -> tuple[Policy, Budget]:
     from foldline.summary.span import Span, partial
 
-    span = Span(*("" if end is None else transcript.named(end) for end in ends))
+    span = Span(*("" if end is None else transcript.resolve_id(end) for end in ends))
     view = View.of(transcript.messages, counts, dialect=transcript.dialect)
     return partial(view, span, limits if limits.fixed else None)
 
 
-def _checked(config: Config | None) -> Config:
+def _check_config(config: Config | None) -> Config:
     if config is not None and not isinstance(config, Config):
         raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
     return config or Config()
 
 
-def _sized(config: Config, model: str, window: int | None) -> Config:
+def _resolve_window(config: Config, model: str, window: int | None) -> Config:
     """Return a configuration with the window of a model that is named."""
     if not model:
         return config
     # Imported here: the catalogue is read from a file, which nothing else here needs.
-    from foldline.session.model_choice import sized
+    from foldline.session.model_choice import resolve_window
 
-    return sized(config, model, window=window, output=None)
+    return resolve_window(config, model, window=window, output=None)
 
 
 def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:

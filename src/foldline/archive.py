@@ -18,9 +18,9 @@ from foldline.recall.fitting import cap
 from foldline.recall.holdings import parse
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
 from foldline.session.batches import COMPACTION, Batch
-from foldline.session.codec import DecodedMessage, freeze, kept, restored
+from foldline.session.codec import DecodedMessage, decode_stored, encode_stored, freeze
 from foldline.session.damage import reading
-from foldline.session.history import History, restored_history
+from foldline.session.history import History, restore_history
 from foldline.session.log import PAGE, Log
 from foldline.stores.log import is_hole
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
@@ -116,7 +116,7 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
-        return tuple(restored_history(self._load(name)).batches)
+        return tuple(restore_history(self._load(name)).batches)
 
     def generation(self, name: str) -> int:
         """Return how often a session was changed."""
@@ -133,7 +133,7 @@ class Archive:
             StoreError: Somebody else changed the session meanwhile; nothing was recorded.
         """
         stored = self._load(name)
-        last = restored_history(stored).last()
+        last = restore_history(stored).last()
         if last is None:
             return None
         at, now = len(stored.ids), self._clock()
@@ -173,7 +173,7 @@ class Archive:
         """
         numbers = [message.id for message in transcript.messages]
         stored = self._place(name, transcript.dialect, numbers)
-        history = restored_history(stored)
+        history = restore_history(stored)
         last = history.last()
         if last is not None and last.edits == receipt.edits and last.at == len(numbers):
             return stored.head.name
@@ -183,10 +183,10 @@ class Archive:
         change = Change(
             at=at,
             messages=tuple(
-                kept(DecodedMessage(message, _form(message, dialect)), message, now)
+                encode_stored(DecodedMessage(message, _form(message, dialect)), message, now)
                 for message in transcript.messages[at:]
             ),
-            batches=(batch.stored(),) if receipt.edits else (),
+            batches=(batch.to_stored(),) if receipt.edits else (),
             undone=last.number if last is not None and receipt.edits else None,
             session=stored.number,
         )
@@ -246,7 +246,7 @@ class Archive:
         """
         found = self._holding(handle, session)
         if found is None:
-            raise self._unknown(handle)
+            raise self._unknown_handle_error(handle)
         stored, history = found
         originals = self._log(stored).originals
         counter = counter or _counter(access.get("max_tokens"))
@@ -294,9 +294,9 @@ class Archive:
     def _past(self, info: SessionInfo) -> PastSession:
         day = datetime.fromtimestamp(min(max(0.0, info.updated), LAST_DAY), UTC).date()
         title = f"session {json.dumps(info.head.name, ensure_ascii=False)}, {day}"
-        return PastSession(title, self._said(info.head.name))
+        return PastSession(title, self._load_messages(info.head.name))
 
-    def _said(self, name: str) -> Iterator[Message]:
+    def _load_messages(self, name: str) -> Iterator[Message]:
         """Yield the messages of a session that may have been deleted by now."""
         with reading(name):
             stored = self._store.load(name)
@@ -315,9 +315,9 @@ class Archive:
                     stored = self._store.load(name)
                     if stored is None:
                         continue
-                    history = restored_history(stored)
+                    history = restore_history(stored)
                     made = any(number.startswith(prefix) for number in history.snapshots())
-                    is_issued = history.issued(handle.strip().lower())
+                    is_issued = history.has_issued(handle.strip().lower())
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue
@@ -329,7 +329,7 @@ class Archive:
             raise damage
         return best
 
-    def _unknown(self, handle: str) -> FoldlineError:
+    def _unknown_handle_error(self, handle: str) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
         near = Holdings(
             {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}
@@ -349,7 +349,7 @@ class Archive:
 
     def _log(self, stored: StoredSession) -> Log:
         dialect = _dialect(stored.head.dialect)
-        return Log(stored, lambda item: restored(dialect, item).message, lambda: stored)
+        return Log(stored, lambda item: decode_stored(dialect, item).message, lambda: stored)
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""
@@ -377,9 +377,8 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
 def _message(stored: StoredSession, position: int) -> Message:
     with reading(stored.head.name):
         item = stored.messages[position]
-        return replace(
-            restored(_dialect(stored.head.dialect), item).message, id=item.id, pinned=item.pinned
-        )
+        message = decode_stored(_dialect(stored.head.dialect), item).message
+        return replace(message, id=item.id, pinned=item.pinned)
 
 
 def _dialect(name: str) -> Dialect | None:

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
-from foldline.redaction import explained, redacted
+from foldline.redaction import explain_error, redact_json
 
 Result = TypeVar("Result")
 ModelLike: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
@@ -50,7 +50,7 @@ def run_ask(model: ModelLike | None, ask: Ask) -> Reply:
     try:
         result = run_with_timeout(lambda: _try_call(call, ask), ask.seconds, "foldline-ask")
     except DeadlineExceeded:
-        result = _timed_out(ask)
+        result = _timeout_reply(ask)
     if inspect.isawaitable(result):
         getattr(result, "close", lambda: None)()
         return _AWAIT
@@ -77,7 +77,7 @@ async def arun_ask(model: ModelLike | None, ask: Ask) -> Reply:
                 result = await asyncio.wrap_future(thread)
             reply = _as_reply(await result if inspect.isawaitable(result) else result)
     except Exception as error:  # noqa: BLE001  # as in `_try_call`; a cancellation is no Exception
-        reply = _timed_out(ask) if limit.expired() else Reply(error=explained(error))
+        reply = _timeout_reply(ask) if limit.expired() else Reply(error=explain_error(error))
     return replace(reply, seconds=monotonic() - began)
 
 
@@ -93,10 +93,10 @@ def _try_call(call: Callable[[Ask], Any], ask: Ask) -> Any:
     try:
         return call(ask)
     except Exception as error:  # noqa: BLE001  # any failure of a model is a Reply without text
-        return Reply(error=explained(error))
+        return Reply(error=explain_error(error))
 
 
-def _timed_out(ask: Ask) -> Reply:
+def _timeout_reply(ask: Ask) -> Reply:
     return Reply(error=f"the model gave no answer in {ask.seconds:g} seconds")
 
 
@@ -106,7 +106,7 @@ def _as_reply(result: Any) -> Reply:
     if not isinstance(result, Reply):
         return Reply(error=f"the model returned {type(result).__name__} instead of a Reply")
     # Receipts keep errors, which must not hold a key.
-    return replace(result, error=redacted(result.error)) if result.error else result
+    return replace(result, error=redact_json(result.error)) if result.error else result
 
 
 def is_blocking(model: ModelLike | None) -> bool:

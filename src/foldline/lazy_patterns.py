@@ -28,13 +28,13 @@ class _LazyPattern:
         self._source, self._flags = source, flags
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def _pattern(self) -> re.Pattern[str]:
         return re.compile(self._source, self._flags)
 
     def __getattr__(self, name: str) -> Any:
         """Take over an attribute of the compiled pattern, so that the next use finds it here."""
         if name.startswith("_"):  # what copying and pickling look for
             raise AttributeError(name)
-        value = getattr(self._compiled, name)
+        value = getattr(self._pattern, name)
         setattr(self, name, value)
         return value

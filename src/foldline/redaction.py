@@ -47,7 +47,7 @@ DEEPEST: Final = 100
 """What lies deeper in a value is hidden whole."""
 
 
-def redacted(value: Any, keys: Iterable[str] = ()) -> Any:
+def redact_json(value: Any, keys: Iterable[str] = ()) -> Any:
     """
     Return a JSON value without secrets: what looks like one, and what is known to be one.
 
@@ -55,12 +55,12 @@ def redacted(value: Any, keys: Iterable[str] = ()) -> Any:
         value: What is to be written; it is not changed.
         keys: Secrets that are known.
     """
-    return _walked(without(value, keys), lambda text: _VALUES.sub(_hide, text), by_name=True)
+    return _walk(without(value, keys), lambda text: _VALUES.sub(_hide, text), by_name=True)
 
 
-def explained(error: BaseException, keys: Iterable[str] = ()) -> str:
+def explain_error(error: BaseException, keys: Iterable[str] = ()) -> str:
     """Return the class of an exception and what it says, without secrets."""
-    return str(redacted(f"{type(error).__name__}: {error}", keys))
+    return str(redact_json(f"{type(error).__name__}: {error}", keys))
 
 
 def without(value: Any, keys: Iterable[str]) -> Any:
@@ -72,10 +72,10 @@ def without(value: Any, keys: Iterable[str]) -> Any:
             text = text.replace(key, HIDDEN)
         return text
 
-    return _walked(value, change) if known else value
+    return _walk(value, change) if known else value
 
 
-def _walked(
+def _walk(
     value: Any, change: Callable[[str], str], depth: int = 0, *, by_name: bool = False
 ) -> Any:
     if isinstance(value, str):
@@ -86,11 +86,11 @@ def _walked(
         return {
             change(key) if isinstance(key, str) else key: HIDDEN
             if by_name and item and _NAMES.search(str(key))
-            else _walked(item, change, depth + 1, by_name=by_name)
+            else _walk(item, change, depth + 1, by_name=by_name)
             for key, item in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [_walked(item, change, depth + 1, by_name=by_name) for item in value]
+        return [_walk(item, change, depth + 1, by_name=by_name) for item in value]
     return value
 
 

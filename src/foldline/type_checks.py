@@ -30,13 +30,13 @@ def typed_methods(kind: Class) -> Class:
         if name.startswith("_"):
             continue
         if isinstance(member, FunctionType) and member.__code__.co_varnames[1:2]:
-            setattr(kind, name, _typed(member))
+            setattr(kind, name, _check_calls(member))
         elif isinstance(member, classmethod):
-            setattr(kind, name, classmethod(_typed(member.__func__)))
+            setattr(kind, name, classmethod(_check_calls(member.__func__)))
     return kind
 
 
-def _typed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
     @cache
     def plan() -> tuple[list[str], dict[str, Any]]:
         """Return the names of what may be given by position, and the annotations to look at."""
@@ -57,7 +57,7 @@ def _typed(function: Callable[..., Any]) -> Callable[..., Any]:
         ordered, hints = plan()
 
         def taken(name: str, value: Any) -> Any:
-            return _safely_taken(hints[name], value, name) if name in hints else value
+            return _convert_safely(hints[name], value, name) if name in hints else value
 
         # Python itself says what is missing or too much.
         return function(
@@ -69,16 +69,16 @@ def _typed(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _safely_taken(hint: Any, value: Any, name: str) -> Any:
+def _convert_safely(hint: Any, value: Any, name: str) -> Any:
     try:
-        return _taken(hint, value, name)
+        return _convert(hint, value, name)
     except InputError:
         raise
     except Exception as error:  # an object may raise whatever it is asked
         raise _wrong(name, "something else", value) from error
 
 
-def _taken(hint: Any, value: Any, name: str) -> Any:
+def _convert(hint: Any, value: Any, name: str) -> Any:
     """Return a value as the plain type that was asked for, or as it is."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
@@ -115,7 +115,7 @@ def _of_several(kinds: Collection[Any], value: Any, name: str) -> Any:
     error: InputError | None = None
     for kind in kinds:
         try:
-            return _taken(kind, value, name)
+            return _convert(kind, value, name)
         except InputError as caught:
             error = error or caught
     raise error or _wrong(name, "None", value)
@@ -135,7 +135,7 @@ def _number(kind: type, value: Any, name: str) -> Any:
 def _items(kind: Any, value: Any, name: str) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise _wrong(name, "a list", value)
-    return tuple(_taken(kind, item, name) for item in islice(value, MOST))
+    return tuple(_convert(kind, item, name) for item in islice(value, MOST))
 
 
 def _wrong(name: str, wanted: str, value: Any) -> InputError:

@@ -4,7 +4,7 @@ import pytest
 
 from foldline.core.config import Config
 from foldline.core.scenarios import SCENARIOS
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.errors import BudgetError
 
 
@@ -13,7 +13,7 @@ from foldline.errors import BudgetError
 def test_every_scenario_is_valid_differs_from_the_defaults_and_makes_a_policy(name):
     config = Config.scenario(name)
     assert config != Config()
-    assert configured(config).rungs
+    assert configure(config).rungs
     for window in (4_096, 200_000, 1_000_000):
         levels = config.levels(window)
         assert 0 < levels.clear <= levels.warn < levels.act < levels.hard <= window

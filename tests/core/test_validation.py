@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from foldline.core.validation import meant, named, positive, whole
+from foldline.core.validation import check_name, positive, suggest_name, whole
 from foldline.errors import BudgetError
 
 
@@ -24,8 +24,8 @@ def test_what_is_no_fraction_is_refused_by_name(value):
 
 def test_a_mistyped_name_is_told_the_nearest_one():
     with pytest.raises(BudgetError, match=r"no policy 'defalt'.*Did you mean 'default'"):
-        named("policy", "defalt", ("default", "clear"))
-    assert meant("zzz", ("default",)) == ""
+        check_name("policy", "defalt", ("default", "clear"))
+    assert suggest_name("zzz", ("default",)) == ""
 
 
 def test_an_error_shows_only_the_beginning_of_a_huge_value():

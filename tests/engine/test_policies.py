@@ -4,7 +4,7 @@ import foldline
 from foldline import Session
 from foldline.core.config import POLICY_NAMES, Config
 from foldline.core.strategy import Policy
-from foldline.engine.policies import POLICIES, configured, policy
+from foldline.engine.policies import POLICIES, configure, policy
 from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
 from foldline.strategies.clear import Clear
@@ -47,7 +47,7 @@ def test_cheaper_rungs_are_due_before_dearer_ones(name):
 
 @pytest.mark.parametrize("name", [name for name in POLICY_NAMES if name != "fraction"])
 def test_the_default_configuration_describes_the_policies_as_they_are(name):
-    assert configured(Config(policy=name)) == policy(name)
+    assert configure(Config(policy=name)) == policy(name)
 
 
 def test_thresholds_and_what_stays_reach_the_rungs():
@@ -56,7 +56,7 @@ def test_thresholds_and_what_stays_reach_the_rungs():
         clearing={"keep": 0, "only": ["read"], "never": ["memory"], "gain_tokens": 5},
         tail={"fraction": 0.4},
     )
-    assert configured(config) == policy(
+    assert configure(config) == policy(
         "default",
         keep=0,
         tail=0.4,
@@ -67,10 +67,10 @@ def test_thresholds_and_what_stays_reach_the_rungs():
         gain_tokens=5,
     )
     recent = Config(policy="keep_recent").replace(tail={"newest": 3})
-    assert configured(recent) == policy("keep_recent", n=3)
-    assert configured(Config(policy="fraction")) == policy("fraction")
+    assert configure(recent) == policy("keep_recent", n=3)
+    assert configure(Config(policy="fraction")) == policy("fraction")
     late = Config(policy="fraction").replace(thresholds={"act_at": 0.9})
-    assert configured(late) == policy("fraction", trigger=0.9)
+    assert configure(late) == policy("fraction", trigger=0.9)
 
 
 # --- name, configuration and arguments -----------------------------------------------------
@@ -84,29 +84,29 @@ def test_a_name_takes_the_place_of_the_configured_one_and_is_tuned_all_the_same(
     config = Config(
         policy="salient", clearing={"never": ["memory"], "keep": 9}, thresholds={"clear_at": 0.4}
     )
-    made = configured(config, "clear")
+    made = configure(config, "clear")
     assert made.name == "clear"
     assert (clearing(made).never, clearing(made).keep) == (("memory",), 9)
     assert made.rungs[0].trigger == 0.4
-    assert configured(config).name == "salient"
-    tuned = configured(Config(tail={"newest": 3}), "rounds")
+    assert configure(config).name == "salient"
+    tuned = configure(Config(tail={"newest": 3}), "rounds")
     assert tuned.rungs[0].strategy.keep.amount == 3
 
 
 def test_a_finished_policy_counts_but_for_what_must_never_be_cleared():
     finished = policy("clear", keep=2, never=("ask",))
     config = Config(clearing={"never": ["memory"], "keep": 9})
-    made = configured(config, finished)
+    made = configure(config, finished)
     assert clearing(made).keep == 2
     assert set(clearing(made).never) == {"ask", "memory"}
-    assert configured(Config(), finished) is finished
+    assert configure(Config(), finished) is finished
 
 
 def test_a_setting_that_the_chosen_policy_does_not_read_is_refused():
     with pytest.raises(BudgetError, match=r"clear does not read tail\.newest"):
-        configured(Config(tail={"newest": 3}), "clear")
+        configure(Config(tail={"newest": 3}), "clear")
     with pytest.raises(BudgetError, match="There is no policy"):
-        configured(Config(), "no_such")
+        configure(Config(), "no_such")
 
 
 @pytest.mark.parametrize("opens", ["call", "session"])

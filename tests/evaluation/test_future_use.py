@@ -10,7 +10,7 @@ from tests.corpus import requires_corpus
 from tests.evaluation.sample import transcript
 
 from foldline.evaluation.future_use import body, cuts, everything, identifiers
-from foldline.evaluation.retention import kept
+from foldline.evaluation.retention import measure_retention
 from foldline.formats.openai_chat import OpenAIChatDialect
 
 LATE = (
@@ -110,7 +110,7 @@ def test_the_measure_is_the_one_that_lies_beside_the_recorded_sessions():
             source = everything(body(messages[: cut.at]))
             text = source[-len(source) // 8 :]
             lines = reference.line_hits(text, source, set(cut.need))
-            found = kept(text, source, cut)
+            found = measure_retention(text, source, cut)
             assert found.need == len(cut.need & reference.items(text)) / len(cut.need)
             assert found.line == len(lines) / len(cut.need)
             assert found.line_deep == len(lines & cut.deep) / len(cut.deep)

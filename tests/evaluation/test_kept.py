@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.evaluation.future_use import CutPoint
-from foldline.evaluation.retention import RetainedUse, kept
+from foldline.evaluation.retention import RetainedUse, measure_retention
 
 SOURCE = "the port of STAGING_HOST is 48113 there\nsee src/app/main.py for LIMIT_A\nnothing else"
 CUT = CutPoint(
@@ -27,7 +27,7 @@ CUT = CutPoint(
     ],
 )
 def test_lines_count_with_most_of_their_words_and_bare_lists_do_not(text, found):
-    measured = kept(text, SOURCE, CUT)
+    measured = measure_retention(text, SOURCE, CUT)
     assert (measured.need, measured.deep) == (found.need, found.deep)
     if "LIMIT_A src" not in text:
         assert measured == found

@@ -15,8 +15,8 @@ from foldline.evaluation.sections import (
     Series,
     as_markdown,
     as_text,
-    escaped,
-    shown,
+    escape,
+    format_cell,
 )
 
 SECTION = ReportSection(
@@ -46,7 +46,7 @@ SECTION = ReportSection(
     ],
 )
 def test_a_figure_has_as_many_digits_as_mean_something(cell, text):
-    assert shown(cell) == text
+    assert format_cell(cell) == text
 
 
 def test_text_has_columns_of_figures_to_the_right_and_says_which_goals_are_held():
@@ -77,7 +77,7 @@ def test_a_long_table_is_folded():
 
 
 def test_a_name_cannot_start_a_line_or_turn_the_text_around():
-    assert escaped("a\n# b\u202e\x1b[31m") == "a # b\\[31m"
+    assert escape("a\n# b\u202e\x1b[31m") == "a # b\\[31m"
 
 
 def test_a_table_without_rows_is_a_table():

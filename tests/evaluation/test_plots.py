@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from foldline.errors import MissingExtra
-from foldline.evaluation.report import ACCENTS, drawn, short
+from foldline.evaluation.report import ACCENTS, draw, short
 from foldline.evaluation.sections import Plot, Series
 
 BARS = Plot(
@@ -41,13 +41,13 @@ pytest.importorskip("matplotlib", reason="NO PLOTS: matplotlib is not installed"
 
 @pytest.mark.parametrize("plot", [BARS, LINES])
 def test_the_same_figures_are_the_same_bytes_without_a_date(plot):
-    picture = drawn(plot)
-    assert picture == drawn(plot)
+    picture = draw(plot)
+    assert picture == draw(plot)
     assert b"<dc:date>" not in picture
 
 
 def words(plot: Plot) -> list[str]:
-    root = ET.fromstring(drawn(plot))  # noqa: S314  # our own picture
+    root = ET.fromstring(draw(plot))  # noqa: S314  # our own picture
     return [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
 
 
@@ -59,7 +59,7 @@ def test_a_picture_says_what_it_shows_as_text_and_not_as_formulas():
 
 
 def test_ours_is_in_colour_where_there_are_others():
-    picture = drawn(BARS).decode()
+    picture = draw(BARS).decode()
     assert ACCENTS[0] in picture
     assert "#ffffff" not in picture
     assert "#000000" not in picture
@@ -68,15 +68,15 @@ def test_ours_is_in_colour_where_there_are_others():
 def test_the_settings_of_the_user_change_nothing():
     import matplotlib as mpl
 
-    before = drawn(BARS)
+    before = draw(BARS)
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red"}):
-        assert drawn(BARS) == before
+        assert draw(BARS) == before
         assert mpl.rcParams["font.size"] == 30
 
 
 def test_without_figures_there_is_an_empty_picture():
-    assert drawn(Plot("none", "None", "bars", "", "y", (), ()))
-    assert drawn(Plot("none", "None", "lines", "x", "y", ()))
+    assert draw(Plot("none", "None", "bars", "", "y", (), ()))
+    assert draw(Plot("none", "None", "lines", "x", "y", ()))
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_without_matplotlib_the_error_has_the_command_that_brings_it(monkeypatch
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(MissingExtra, match=r"foldline\[plots\]"):
-        drawn(BARS)
+        draw(BARS)

@@ -29,7 +29,7 @@ def test_without_matplotlib_there_are_tables_and_a_hint(tmp_path, monkeypatch):
     def missing(_):
         raise MissingExtra("matplotlib", "plots")
 
-    monkeypatch.setattr(report, "drawn", missing)
+    monkeypatch.setattr(report, "draw", missing)
     assert not write_report(tmp_path, "# Title", [SECTION])
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "foldline[plots]" in text
@@ -38,7 +38,7 @@ def test_without_matplotlib_there_are_tables_and_a_hint(tmp_path, monkeypatch):
 
 
 def test_a_plot_cannot_be_written_outside_its_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "drawn", lambda _: b"x")
+    monkeypatch.setattr(report, "draw", lambda _: b"x")
     odd = Plot("../../evil", "E", "bars", "", "y", ())
     write_pictures(tmp_path / "in", [ReportSection("s", "S", "", plots=(odd,))])
     assert [path.name for path in (tmp_path / "in").iterdir()] == ["evil.svg"]

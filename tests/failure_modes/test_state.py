@@ -17,7 +17,7 @@ from foldline.strategies.clear import Clear
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import Fold
 from foldline.values.messages import Usage
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 
 COUNTER = EstimatedCounter("o200k")
 FILLER = "several words of filler " * 20
@@ -250,7 +250,7 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
 def test_a_snapshot_that_is_cut_is_not_taken_for_words_of_the_user():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(14))
     head = header(12, 9_000, "ab" * 16)
-    snapshot = {"role": "user", "content": sealed(f"{head}\n## What happened\n{lines}")}
+    snapshot = {"role": "user", "content": seal_text(f"{head}\n## What happened\n{lines}")}
     task = {"role": "user", "content": "Mend the build."}
     latest = {"role": "user", "content": "LATEST " + "and part_7.py too\n" * 200}
     cut = 0

@@ -10,8 +10,8 @@ from tests.inspector.sample import claude_code, quiet
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.file_reading import appended, mark, read_content
-from foldline.inspector.loading import from_file, grown
+from foldline.inspector.file_reading import mark, read_appended, read_content
+from foldline.inspector.loading import from_file, read_growth
 from foldline.inspector.trace import SessionTrace
 
 TALK = [(("user", "assistant")[n % 2], f"sentence {n} about the tills") for n in range(40)]
@@ -36,7 +36,7 @@ def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
 @pytest.mark.requirement("V10")
 def test_what_was_appended_is_read_as_if_all_were_read_anew(tmp_path: Path, before: int) -> None:
     trace, path = grow(tmp_path, before)
-    now = grown(trace, quiet)
+    now = read_growth(trace, quiet)
     whole = read(path)
     assert now is not None
     assert (now.log, [m.id for m in now.log]) == (whole.log, [m.id for m in whole.log])
@@ -49,9 +49,9 @@ def test_a_beginning_that_was_changed_is_noticed(tmp_path: Path) -> None:
     trace, path = grow(tmp_path, 20)
     data = path.read_bytes()
     path.write_bytes(data.replace(b"sentence 3 ", b"sentence 4 ", 1))
-    assert grown(trace, quiet) is None
+    assert read_growth(trace, quiet) is None
     path.write_bytes(data[: len(data) // 4])
-    assert grown(trace, quiet) is None
+    assert read_growth(trace, quiet) is None
 
 
 def test_a_file_that_another_took_the_place_of_is_read_as_a_whole(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_file_that_another_took_the_place_of_is_read_as_a_whole(tmp_path: Path
     other = tmp_path / "other"
     other.write_bytes(path.read_bytes())
     other.replace(path)
-    assert grown(trace, quiet) is None
+    assert read_growth(trace, quiet) is None
 
 
 def test_half_a_line_is_read_once_it_is_whole(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_half_a_line_is_read_once_it_is_whole(tmp_path: Path) -> None:
     trace = read(path)
     path.write_bytes(b"")  # the same file, written again
     path.write_bytes(data)
-    now = grown(trace, quiet)
+    now = read_growth(trace, quiet)
     assert now is not None
     assert now.log == read(path).log
 
@@ -99,7 +99,7 @@ def test_recorded_sessions_grow_into_themselves(tmp_path: Path) -> None:
             marked = mark(path, before.format, path.stat().st_size)
             with path.open("ab") as file:
                 file.write(b"".join(lines[max(2, int(share * len(lines))) :]))
-            found = marked and appended(marked, before.segments[-1])
+            found = marked and read_appended(marked, before.segments[-1])
             if found:
                 whole = read_content(path, "auto", None).segments[-1]
                 assert found[0] == whole, recorded

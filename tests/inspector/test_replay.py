@@ -7,7 +7,7 @@ from tests.inspector.sample import NAME, claude_code, from_our_archive, from_our
 
 from foldline import Session
 from foldline.archive import Archive
-from foldline.inspector.timeline import ViewSegment, archived, requests
+from foldline.inspector.timeline import ViewSegment, replay_archive, requests
 from foldline.values.messages import Message, Text
 
 
@@ -27,7 +27,7 @@ def test_every_request_is_replayed_exactly_as_it_was_sent(tmp_path: Path) -> Non
             session.append(message)
         sent.append(session.view())
     with Archive.open(tmp_path / "agent.db") as archive:
-        segments = archived(archive.messages(NAME), archive.compactions(NAME))
+        segments = replay_archive(archive.messages(NAME), archive.compactions(NAME))
     found = requests(segments)
     assert len(segments) > 2
     assert len(found) == len(sent)
@@ -41,9 +41,9 @@ def test_every_request_is_replayed_exactly_as_it_was_sent(tmp_path: Path) -> Non
 def test_an_undone_compaction_gives_back_what_was_shown_before(tmp_path: Path) -> None:
     path = make_archive(tmp_path)
     with Archive.open(path) as archive:
-        before = archived(archive.messages(NAME), archive.compactions(NAME))
+        before = replay_archive(archive.messages(NAME), archive.compactions(NAME))
         assert archive.undo(NAME) is not None
-        after = archived(archive.messages(NAME), archive.compactions(NAME))
+        after = replay_archive(archive.messages(NAME), archive.compactions(NAME))
         with Session.open(path, NAME, window=16_000) as session:
             assert len(session.messages) == len(archive.messages(NAME))
     assert len(after) == len(before) + 1

@@ -12,7 +12,7 @@ from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import Job, SessionCache, SessionEntry, archive_entries
-from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entered
+from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entry_page
 
 
 class Visitor:
@@ -147,4 +147,4 @@ def test_a_session_that_cannot_be_read_says_so(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("path", ["//evil.example", "/\\evil.example", "https://evil.example"])
 def test_the_first_link_leads_nowhere_else(path: str) -> None:
-    assert 'content="0;url=/"' in entered(path).body
+    assert 'content="0;url=/"' in entry_page(path).body

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from foldline.errors import FoldlineError
-from foldline.inspector.site import PageRequest, PageResponse, refused
+from foldline.inspector.site import PageRequest, PageResponse, refusal_page
 from foldline.inspector.web import Access
 
 pytest.importorskip("starlette")
@@ -58,7 +58,7 @@ def cookie(access: Access) -> str:
 @pytest.mark.requirement("V9")
 def test_only_who_followed_the_link_is_let_in(access: Access) -> None:
     closed, text = ask(access, "/")
-    assert (closed.status, text) == (403, refused().body)
+    assert (closed.status, text) == (403, refusal_page().body)
     entered, _ = ask(access, f"/s/1?token={access.token}")
     assert entered.status == 200
     given = entered.getheader("set-cookie") or ""

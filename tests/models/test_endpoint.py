@@ -13,7 +13,7 @@ from foldline.models.endpoint import (
     reveal_all,
     same_origin,
 )
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 
 KEY = "sk-0123456789abcdef"
 
@@ -100,8 +100,8 @@ def test_a_key_shows_itself_nowhere():
 
 
 def test_a_key_that_a_server_echoes_is_taken_out():
-    assert redacted(f"bad key {KEY}!", reveal_all([Secret(KEY)])) == "bad key [redacted]!"
-    assert redacted("a bad key", ["", "a"]) == "a bad key"
+    assert redact_json(f"bad key {KEY}!", reveal_all([Secret(KEY)])) == "bad key [redacted]!"
+    assert redact_json("a bad key", ["", "a"]) == "a bad key"
 
 
 def test_another_port_or_scheme_is_another_place():

@@ -92,7 +92,7 @@ def _object(values, paths):
 
 
 def unfactored(text):
-    """Return the paths that `factored` wrote."""
+    """Return the paths that `factor_paths` wrote."""
     found, folder = [], ""
     for line in text.split("\n"):
         if line.startswith(" "):

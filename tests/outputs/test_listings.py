@@ -6,7 +6,7 @@ from tests.outputs.reading import unfactored, unfiled
 
 from foldline.outputs.listings import (
     by_file,
-    factored,
+    factor_paths,
     is_search,
     kind_of_listing,
     listing,
@@ -25,7 +25,7 @@ TREE = [".", "├── src", "│   ├── app.py", "│   └── core", 
 
 @given(st.lists(st.text("ab/. é", min_size=1, max_size=9), min_size=1, max_size=20))
 def test_folders_are_named_once_and_every_path_can_be_read_again(paths):
-    made = factored(paths)
+    made = factor_paths(paths)
     if made:
         assert unfactored(made) == paths
 

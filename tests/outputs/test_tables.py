@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.outputs.reading import parse
 
 from foldline.outputs.json_text import scan
-from foldline.outputs.tables import columns, delimited, delimiter, header, row
+from foldline.outputs.tables import columns, condense_delimited, delimiter, header, row
 
 SCALARS = st.one_of(
     st.none(),
@@ -85,21 +85,21 @@ def test_the_mark_between_columns_is_found(mark):
 
 
 def test_the_names_of_the_columns_stay_above_all_rows():
-    made = delimited(lines(","), ",")
+    made = condense_delimited(lines(","), ",")
     assert made.worth[0] == 1.0
     assert made.head(17) == 0
     assert made.lines[17] == "1016,holder 16,gold"
 
 
 def test_values_of_columns_that_have_few_are_counted():
-    assert delimited(lines(","), ",").lines[-1] == "[30 rows; tier: gold 15, basic 15]"
+    assert condense_delimited(lines(","), ",").lines[-1] == "[30 rows; tier: gold 15, basic 15]"
 
 
 def test_quoted_commas_do_not_hide_a_table():
     quoted = lines(",")
     quoted[4] = '1003,"Li, Ann",gold'
     assert delimiter(quoted) == ","
-    assert delimited(quoted, ",").lines[4] == '1003,"Li, Ann",gold'
+    assert condense_delimited(quoted, ",").lines[4] == '1003,"Li, Ann",gold'
 
 
 @pytest.mark.parametrize(

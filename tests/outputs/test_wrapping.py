@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.outputs.wrapping import unwrapped, without_reminders
+from foldline.outputs.wrapping import unwrap, without_reminders
 
 TIMED = "Chunk ID: 1a2b\nWall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\n{text}"
 CODED = "Exit code: {code}\nWall time: 2 seconds\nTotal output lines: 3\nOutput:\n{text}"
@@ -11,17 +11,17 @@ TAGGED = "<returncode>{code}</returncode>\n<output>\n{text}</output>"
 
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
 def test_an_output_is_returned_without_what_is_around_it(wrapping):
-    assert unwrapped(wrapping.format(code=0, text="on branch main")) == "on branch main"
+    assert unwrap(wrapping.format(code=0, text="on branch main")) == "on branch main"
 
 
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
 def test_a_command_that_failed_still_says_so(wrapping):
-    assert unwrapped(wrapping.format(code=2, text="no such file")) == "no such file\nexit code 2"
+    assert unwrap(wrapping.format(code=2, text="no such file")) == "no such file\nexit code 2"
 
 
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
 def test_a_command_without_output_says_how_it_ended(wrapping):
-    assert unwrapped(wrapping.format(code=0, text="")) == "exit code 0"
+    assert unwrap(wrapping.format(code=0, text="")) == "exit code 0"
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def test_a_command_without_output_says_how_it_ended(wrapping):
     ["", "Output: 3 files", "The wall time: 3 seconds\nOutput:\nx", "see <output>\nx</output>"],
 )
 def test_what_is_not_wrapped_stays_as_it_is(text):
-    assert unwrapped(text) == text
+    assert unwrap(text) == text
 
 
 def test_a_running_command_has_no_exit_code():
     text = "Script running with cell ID 7\nWall time 10.0 seconds\nOutput:\n\nstarted"
-    assert unwrapped(text) == "started"
+    assert unwrap(text) == "started"
 
 
 def test_notes_of_a_client_behind_an_output_are_left_out():

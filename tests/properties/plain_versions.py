@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from foldline.repair import repair as mending
 from foldline.repair.untangle import DamagedHistory, _split
-from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, rewritten
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, rewrite_part
 from foldline.values.groups import pair
 from foldline.values.messages import Omitted, ToolResult
 from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
@@ -51,7 +51,7 @@ def _applied(shown, edit):
 
 def _rewritten(message, edit):
     hit = message.id == edit.message and edit.part < len(message.parts)
-    return rewritten(message, edit) if hit else message
+    return rewrite_part(message, edit) if hit else message
 
 
 def _behind(shown, message, after):
@@ -62,7 +62,7 @@ def _behind(shown, message, after):
 def repair(messages, dialect):
     edits = []
     for step in mending.STEPS:
-        simple = {mending._tangled: _tangled, mending._displaced: _displaced}.get(step, step)
+        simple = {mending._untangle: _tangled, mending._move_displaced: _displaced}.get(step, step)
         found = simple(DamagedHistory(messages, dialect))
         edits += found
         messages = apply(messages, found)

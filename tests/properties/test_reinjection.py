@@ -13,7 +13,7 @@ from foldline.engine.compaction import compact_view
 from foldline.engine.policies import POLICIES, policy
 from foldline.engine.receipt import build_receipt
 from foldline.formats.registry import DIALECTS
-from foldline.reinjection.attachment import FoundFile, attached
+from foldline.reinjection.attachment import FoundFile, read_attached
 from foldline.reinjection.file_access import FileAccess
 from foldline.reinjection.reinject import Sources
 from foldline.testing.histories import conversations
@@ -83,4 +83,4 @@ def test_what_is_put_back_keeps_every_promise_and_is_replaced(dialect, data, nam
         check_task(result)
         back = [m for m in result.shown.messages if m.is_attachment()]
         assert len(back) <= 1
-        assert all(path.endswith(".py") for m in back for path in attached(m.text))
+        assert all(path.endswith(".py") for m in back for path in read_attached(m.text))

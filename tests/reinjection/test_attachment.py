@@ -5,11 +5,11 @@ from tests.neutral import COUNTER
 
 from foldline.reinjection.attachment import (
     FoundFile,
-    attached,
     digest,
     name_section,
     part_section,
     plan_section,
+    read_attached,
     render,
     standing,
     whole_section,
@@ -45,8 +45,8 @@ def test_a_file_stands_whole_between_fences_with_where_it_comes_from():
     )
     assert rest[-1] == fence == "````"
     assert "\n".join(rest[:-1]) + "\n" == CODE
-    assert attached(render([section])) == {"src/a.py": attached(section)["src/a.py"]}
-    assert attached(section)["src/a.py"].whole
+    assert read_attached(render([section])) == {"src/a.py": read_attached(section)["src/a.py"]}
+    assert read_attached(section)["src/a.py"].whole
 
 
 def test_no_content_can_close_its_fence_or_pass_for_another_file():
@@ -57,12 +57,12 @@ def test_no_content_can_close_its_fence_or_pass_for_another_file():
     fence = section.split("\n")[1]
     assert len(fence) == 11
     assert section.count(fence) == 2
-    assert attached(render([section, "after"])).keys() == {"src/a.py"}
+    assert read_attached(render([section, "after"])).keys() == {"src/a.py"}
 
 
 def test_no_path_can_break_its_line():
     told = whole_section(found("x", path='a" (whole)\u2028".py'), "unknown")
-    assert attached(told).keys() == {'a" (whole)\u2028".py'}
+    assert read_attached(told).keys() == {'a" (whole)\u2028".py'}
     assert told.count("\n") == 3
 
 
@@ -77,7 +77,7 @@ def test_a_file_that_is_too_large_shows_its_first_and_last_lines_and_says_which(
     assert shown.startswith("line 1 of the file\n")
     assert f"line {low} of the file\n[… lines {low + 1}-{high - 1} …]\nline {high} of" in shown
     assert "CHANGED on disk since you last saw it; read the others in the file" in section
-    assert not attached(section)["src/a.py"].whole
+    assert not read_attached(section)["src/a.py"].whole
 
 
 def test_a_giant_line_and_a_file_without_room_are_only_named():
@@ -122,7 +122,7 @@ def test_a_file_is_compared_with_what_the_model_saw(operation, seen, expected):
 
 
 def test_a_file_that_was_put_back_before_is_compared_with_that():
-    earlier = attached(whole_section(found(), "unknown"))
+    earlier = read_attached(whole_section(found(), "unknown"))
     assert standing(found(seen="", operation="edited"), earlier) == "unchanged"
     assert standing(found(CODE + "more", seen="line 1", operation="edited"), earlier) == "changed"
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from foldline.relevance.names import (
     LONGEST,
-    blanked,
+    blank_separators,
     items,
     kind_of,
     known_kinds,
@@ -49,23 +49,23 @@ def test_hyphenated_words_are_taken_apart():
 
 
 def test_every_mention_is_found_in_order():
-    assert list(mentions(blanked("a_b, `c_d`: a_b"))) == ["a_b", "c_d", "a_b"]
+    assert list(mentions(blank_separators("a_b, `c_d`: a_b"))) == ["a_b", "c_d", "a_b"]
 
 
 @given(st.text(st.characters(codec=None), max_size=60))
 def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
-    plain = blanked(text)
+    plain = blank_separators(text)
     assert plain.isascii()
     assert plain.count("\n") == text.count("\n")
-    assert plain.split() == blanked(plain).split()
+    assert plain.split() == blank_separators(plain).split()
 
 
 @given(st.text("ab_./@~+-9é \n😀", max_size=60))
 def test_what_is_mentioned_has_a_kind_and_stands_in_the_text(text):
-    found = list(mentions(blanked(text)))
+    found = list(mentions(blank_separators(text)))
     assert all(item in text and known_kinds[item] == kind_of(item) for item in found)
     assert list(dict.fromkeys(found)) == list(items(text))
-    assert found == [item for word in blanked(text).split() for item in mentions(word)]
+    assert found == [item for word in blank_separators(text).split() for item in mentions(word)]
 
 
 def test_a_word_that_is_too_long_is_no_item():

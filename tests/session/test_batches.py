@@ -36,7 +36,7 @@ def test_they_read_alike_in_the_process_that_made_them_and_in_another(compacted)
     assert made == read
     assert read[2:5] == list(read)[2:5]
     assert list(read.since(6)) == read[6:]
-    assert [batch.number for batch in read.stored(5)] == [5, 6, 7]
+    assert [batch.number for batch in read.read_stored(5)] == [5, 6, 7]
 
 
 def test_all_receipts_of_a_long_session_are_there(compacted):

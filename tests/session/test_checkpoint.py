@@ -12,8 +12,8 @@ from tests.session.logs import Kept, log_of, pinned, said
 from tests.session.test_replaying import MESSAGES, compactions
 
 from foldline import Session
-from foldline.session.checkpoint import EVERY, checkpoint_of, shown_at
-from foldline.session.log import replayed
+from foldline.session.checkpoint import EVERY, checkpoint_of, restore_checkpoint
+from foldline.session.log import replay_log
 from foldline.stores.blobs import pack, unpack
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import StoredCheckpoint
@@ -24,13 +24,13 @@ def test_going_on_from_any_checkpoint_is_repeating_everything(steps, data):
     cut = data.draw(st.integers(0, len(steps) - 1))
     at = steps[cut][0]
     written = log_of(kept=Kept(MESSAGES[:at]))
-    made = checkpoint_of(written, replayed(written, steps[: cut + 1]), cut)
+    made = checkpoint_of(written, replay_log(written, steps[: cut + 1]), cut)
     stored = replace(made, content=unpack(pack(made.content)))
 
     log = log_of(kept=Kept(MESSAGES))
-    shown = replayed(log, steps[cut + 1 :], shown_at(log, stored))
+    shown = replay_log(log, steps[cut + 1 :], restore_checkpoint(log, stored))
 
-    whole = replayed(log_of(kept=Kept(MESSAGES)), steps)
+    whole = replay_log(log_of(kept=Kept(MESSAGES)), steps)
     assert shown == whole
     assert [(m.id, m.raw, m.intact, m.origin) for m in shown] == [
         (m.id, m.raw, m.intact, m.origin) for m in whole
@@ -41,7 +41,7 @@ def test_what_was_pinned_since_is_pinned():
     log = log_of(kept=Kept(MESSAGES))
     made = checkpoint_of(log, MESSAGES[10:], 0)
     later = log_of(kept=Kept([*MESSAGES[:20], pinned(MESSAGES[20]), *MESSAGES[21:]]))
-    found = shown_at(later, made)
+    found = restore_checkpoint(later, made)
     assert [message.id for message in found.messages if message.pinned] == [MESSAGES[20].id]
 
 
@@ -66,7 +66,7 @@ def test_messages_that_are_shown_as_they_came_take_no_room():
 )
 def test_one_that_is_none_is_passed_over(content):
     log = log_of(kept=Kept(MESSAGES))
-    assert shown_at(log, StoredCheckpoint(0, len(MESSAGES), content)) is None
+    assert restore_checkpoint(log, StoredCheckpoint(0, len(MESSAGES), content)) is None
 
 
 # --- in a session ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from foldline import Archive, Session
 from foldline import archive as archive_module
 from foldline.errors import StoreError
 from foldline.session import batches
-from foldline.session.history import restored_history
+from foldline.session.history import restore_history
 from foldline.stores.protocol import SessionHead, StoredBatch, StoredSession
 
 
@@ -97,7 +97,7 @@ def test_a_snapshot_whose_id_is_no_text_is_damage(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(batches, "KEPT", 0)
     fold = {"type": "fold", "messages": ["a"], "snapshot": {"id": 7}}
     batch = StoredBatch(0, 0, "compaction", {"edits": [fold]}, {"recall": {}})
-    history = restored_history(StoredSession(SessionHead("s"), 1, (), (), (batch,)))
+    history = restore_history(StoredSession(SessionHead("s"), 1, (), (), (batch,)))
     with pytest.raises(StoreError, match="session 's' is damaged"):
         history.snapshots()
 

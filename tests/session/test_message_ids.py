@@ -14,7 +14,7 @@ def given_one_by_one(ids, taken, messages):
     for message in messages:
         number = ids.give(content_hash(message))
         taken[number] = len(taken)
-        ids.recorded(number)
+        ids.confirm(number)
 
 
 @given(texts, st.integers(0, 40))
@@ -54,7 +54,7 @@ def test_a_message_that_was_said_a_hundred_thousand_times_is_counted_in_few_step
     for _ in range(5_000):
         number = ids.give(content)
         said[number] = 1
-        ids.recorded(number)
+        ids.confirm(number)
 
     again = MessageIds(Taken())
 

@@ -5,7 +5,7 @@ import pytest
 from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
-from foldline.engine.policies import POLICIES, configured
+from foldline.engine.policies import POLICIES, configure
 from foldline.session.throttle import acts_at, pressure, rises
 from foldline.stores.memory import MemoryStore
 from foldline.values.messages import Usage
@@ -29,7 +29,7 @@ BUDGET = Budget.of_window(100_000, output=0, margin=0, overhead=10_000)
 def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
     fill: int, level: str, until: int
 ) -> None:
-    now = pressure(fill, BUDGET, configured(Config()), Config())
+    now = pressure(fill, BUDGET, configure(Config()), Config())
     assert (now.level, now.until, now.limit) == (level, until, 90_000)
     assert now.fraction == pytest.approx((fill + 10_000) / 100_000)
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, said
 
-from foldline.session.log import replayed
+from foldline.session.log import replay_log
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text
 
@@ -44,7 +44,7 @@ def one_edit(ids, name):
 def test_it_is_applying_all_edits_to_the_whole_log(steps):
     kept = Kept(MESSAGES)
 
-    shown = replayed(log_of(kept=kept), steps)
+    shown = replay_log(log_of(kept=kept), steps)
 
     assert shown == apply(MESSAGES, [edit for _, edits in steps for edit in edits])
     there = {message.id for message in MESSAGES} & {message.id for message in shown}
@@ -52,4 +52,4 @@ def test_it_is_applying_all_edits_to_the_whole_log(steps):
 
 
 def test_without_edits_everything_is_shown():
-    assert replayed(log_of(MESSAGES), ()) == MESSAGES
+    assert replay_log(log_of(MESSAGES), ()) == MESSAGES

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.snapshot.format import SnapshotRow, header, indented, one_line, parse, render
+from foldline.snapshot.format import SnapshotRow, header, indent, one_line, parse, render
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, NAMES, PLAN, STATE, STORY
 from foldline.snapshot.phrases_zh import CHINESE
 from foldline.snapshot.phrasing import TABLES
@@ -34,7 +34,7 @@ def story(*rows, phrases=ENGLISH):
 @given(
     st.lists(
         st.builds(SnapshotRow, st.sampled_from(sorted(ENGLISH.marks)), HOSTILE, HANDLES).filter(
-            lambda row: indented(row.text).strip()
+            lambda row: indent(row.text).strip()
         ),
         min_size=1,
         max_size=6,
@@ -43,7 +43,7 @@ def story(*rows, phrases=ENGLISH):
 )
 def test_the_rows_of_a_story_are_read_again(rows, phrases):
     parsed = parse(story(*rows, phrases=phrases))
-    lines = [indented(row.text).split("\n ") for row in rows]
+    lines = [indent(row.text).split("\n ") for row in rows]
     assert [row.speaker for row in parsed.rows] == [row.speaker for row in rows]
     assert [row.handle for row in parsed.rows] == [row.handle for row in rows]
     assert [row.text.split("\n") for row in parsed.rows] == lines
@@ -54,10 +54,10 @@ def test_the_rows_of_a_story_are_read_again(rows, phrases):
 @pytest.mark.requirement("K22", "F35")
 @given(HOSTILE)
 def test_no_line_of_a_text_can_pass_for_a_row_or_a_heading(text):
-    _, *others = indented(text).split("\n")
+    _, *others = indent(text).split("\n")
     assert all(line.startswith(" ") for line in others)
-    assert indented(text).splitlines() == indented(text).split("\n") or not indented(text)
-    assert not re.search("[\x00-\x08\x0e-\x1f\x7f]", indented(text))
+    assert indent(text).splitlines() == indent(text).split("\n") or not indent(text)
+    assert not re.search("[\x00-\x08\x0e-\x1f\x7f]", indent(text))
     assert "\n" not in one_line(text)
     assert len(one_line(text).splitlines()) <= 1
 

@@ -5,7 +5,7 @@ from tests.neutral import COUNTER, c
 
 import foldline
 from foldline.snapshot.plans import (
-    fitted_plan,
+    fit_plan,
     is_done,
     is_plan_tool,
     plan_lines,
@@ -128,13 +128,13 @@ def test_open_items_go_last_and_what_is_left_out_is_counted():
     def cost(kept):
         return sum(len(line) for line in kept)
 
-    assert fitted_plan(lines, 10_000, cost) == tuple(lines)
-    assert fitted_plan(lines, cost(lines) - 1, cost) == tuple(lines[9:])
-    few = fitted_plan(lines, 21 * 50, cost)
+    assert fit_plan(lines, 10_000, cost) == tuple(lines)
+    assert fit_plan(lines, cost(lines) - 1, cost) == tuple(lines[9:])
+    few = fit_plan(lines, 21 * 50, cost)
     assert [line.split(":")[0] for line in few] == [line.split(":")[0] for line in lines[9:]]
-    fewer = fitted_plan(lines, 200, cost)
+    fewer = fit_plan(lines, 200, cost)
     assert fewer[-1] == f"[… {21 - len(fewer) + 1} more open items …]"
-    assert fitted_plan(lines, 3, cost) == ()
+    assert fit_plan(lines, 3, cost) == ()
 
 
 def test_shortened_plans_stay_within_their_room_and_name_the_handle():

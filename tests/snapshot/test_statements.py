@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.growth import grows_linearly, repeated
 
-from foldline.snapshot.statements import PARAGRAPH, blocks, prose, shown
+from foldline.snapshot.statements import PARAGRAPH, blocks, dedent_lines, prose
 
 SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
 WORDS = ["word ", "x" * 90, "y" * 700, "1→", "12: ", ",", "{", "}", "\x1b[1m"]
@@ -54,7 +54,7 @@ def test_nothing_that_is_said_is_left_out(cutting, text):
 
 
 @pytest.mark.requirement("G5")
-@pytest.mark.parametrize("cutting", [prose, blocks, shown])
+@pytest.mark.parametrize("cutting", [prose, blocks, dedent_lines])
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_cut_in_linear_time(cutting, piece):
     assert grows_linearly(cutting, repeated(piece), 125_000, 1_000_000)
@@ -117,10 +117,10 @@ def test_an_output_in_one_line_is_cut_at_its_clauses():
 
 
 def test_what_a_reader_put_before_lines_is_not_shown():
-    assert shown("  7→    def main():\n  8→        run()") == "def main():\n    run()"
-    assert shown("12: import os\n13: import re") == "import os\nimport re"
-    assert shown("  \n\t\n") == ""
+    assert dedent_lines("  7→    def main():\n  8→        run()") == "def main():\n    run()"
+    assert dedent_lines("12: import os\n13: import re") == "import os\nimport re"
+    assert dedent_lines("  \n\t\n") == ""
 
 
 def test_numbers_that_belong_to_a_line_are_shown():
-    assert shown("404 is the status\n12:30 it began") == "404 is the status\n12:30 it began"
+    assert dedent_lines("404 is the status\n12:30 it began") == "404 is the status\n12:30 it began"

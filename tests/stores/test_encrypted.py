@@ -178,7 +178,7 @@ def test_locking_waits_for_a_first_session_that_is_being_made(place):
             with pytest.raises(TimeoutError):
                 locking.result(0.3)
         assert isinstance(locking.exception(30), StoreError)
-    assert plain.locked_with() == ""
+    assert plain.read_key_check() == ""
     assert plain.begin(SessionHead("s")).generation == 0
     plain.close()
 

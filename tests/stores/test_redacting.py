@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from foldline.errors import StoreError
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 from foldline.session import Session
 from foldline.stores.redacting import RedactingStore
 from foldline.stores.sqlite import SqliteStore
@@ -23,7 +23,7 @@ def everything(path):
 
 def test_no_secret_reaches_the_file_and_everything_else_does(tmp_path):
     path = tmp_path / "a.db"
-    store = RedactingStore(SqliteStore(path), redacted)
+    store = RedactingStore(SqliteStore(path), redact_json)
     with Session.open(None, "s", store=store, window=20_000) as session:
         session.extend([*WIRES, *({"role": "user", "content": f"{n} " * 900} for n in range(12))])
         session.compact(4_000, force=True)
@@ -39,7 +39,7 @@ def test_no_secret_reaches_the_file_and_everything_else_does(tmp_path):
 
 def test_a_message_keeps_the_id_of_its_whole_content(tmp_path):
     ids = []
-    for redact in (redacted, lambda value: value):
+    for redact in (redact_json, lambda value: value):
         store = RedactingStore(SqliteStore(tmp_path / f"{len(ids)}.db"), redact)
         with Session.open(None, "s", store=store, window=20_000) as session:
             ids.append(session.extend(WIRES))

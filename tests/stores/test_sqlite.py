@@ -10,7 +10,7 @@ from tests.children import launch
 
 from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
-from foldline.session.history import restored_history
+from foldline.session.history import restore_history
 from foldline.stores import blobs
 from foldline.stores.migrations import APPLICATION_ID, MIGRATIONS
 from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
@@ -374,13 +374,13 @@ def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path, damage):
     early = replace(early, content=early.content | {"recall": {}})
     used = StoredBatch(0, 0, "compaction", edits, receipt, 1.0, memory=early)
     store.commit("s", 0, Change(at=0, batches=(used,)))
-    assert len(restored_history(store.load("s")).batches) == 1
+    assert len(restore_history(store.load("s")).batches) == 1
     connection = raw(tmp_path / "a.db")
     connection.execute(damage)
     connection.close()
 
     with pytest.raises(StoreError, match="The compaction 0 cannot be read"):
-        restored_history(store.load("s"))
+        restore_history(store.load("s"))
 
 
 def test_what_is_deleted_cannot_be_read_out_of_the_files(tmp_path):

@@ -4,7 +4,7 @@ from tests.neutral import A, T, U, c, view
 from foldline.core.strategy import CompactionContext
 from foldline.errors import BudgetError
 from foldline.strategies.tail import Keep
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 
 
 def folded(found, keep, target=1_000):
@@ -41,7 +41,7 @@ def test_a_share_of_tokens_stays_and_never_less_than_whole_groups(unit):
 
 
 def test_an_earlier_snapshot_is_always_taken_up_again():
-    snapshot = U(sealed(f"{SNAPSHOT_HEADER}: quotes]"))
+    snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
     found = view(U("task"), A("a"), snapshot, A("b"), U("u"))
     assert (2,) in folded(found, Keep("groups", 99))
 

@@ -4,7 +4,7 @@ from foldline.core.asks import drive
 from foldline.core.strategy import CompactionContext
 from foldline.strategies.window import Window
 from foldline.values.handles import handles
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 
 
 def left(found, strategy=None, target=0):
@@ -37,5 +37,5 @@ def test_unread_and_running_steps_stay_however_large_they_are():
 
 
 def test_a_snapshot_is_not_dropped():
-    snapshot = U(sealed(f"{SNAPSHOT_HEADER}: quotes]"))
+    snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
     assert len(left(view(U("task"), snapshot, A("a"), U("u")))) == 3

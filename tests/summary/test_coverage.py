@@ -1,7 +1,7 @@
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.summary.account import coverage, wanted
+from foldline.summary.account import choose_names, coverage
 
 
 def told():
@@ -15,7 +15,7 @@ def told():
 
 
 def test_names_that_go_out_of_sight_are_wanted_and_those_that_stay_are_not():
-    names = wanted(told(), [1, 2, 3])
+    names = choose_names(told(), [1, 2, 3])
     assert {"lib/socket_pool.py", "retry_limit"} <= names
     assert "src/port_scanner.py" not in names
 
@@ -25,7 +25,7 @@ def test_open_failures_and_the_plan_are_wanted_however_rare_their_names_are():
     noise = [A(f"Used src/part_{n}.py again, and src/part_{n}.py.") for n in range(100)]
     plan = A(c("9", "todowrite", '{"todos": [{"content": "mend zz_last.py"}]}'))
     found = view(*told().messages[:4], *noise, plan, T("9"), A("a"), U("next"))
-    names = wanted(found, range(1, len(found.messages) - 1))
+    names = choose_names(found, range(1, len(found.messages) - 1))
     assert {"retry_limit", "zz_last.py"} <= names
     assert len(names) < 60
 

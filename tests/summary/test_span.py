@@ -16,7 +16,7 @@ from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
 from foldline.testing.retention import check_task, check_unread
 from foldline.tokens.estimate import EstimatedCounter
-from foldline.values.snapshot_mark import sealed, split_snapshot
+from foldline.values.snapshot_mark import seal_text, split_snapshot
 
 COUNTER = EstimatedCounter("o200k")
 HEAD = header(12, 9_000, "ab" * 16)
@@ -116,7 +116,7 @@ def test_a_budget_holds_for_a_span_too():
 
 def test_a_snapshot_beside_a_span_is_still_one_when_a_budget_shortens_it():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(250))
-    snapshot = {"role": "user", "content": sealed(f"{HEAD}\n## What happened\n{lines}")}
+    snapshot = {"role": "user", "content": seal_text(f"{HEAD}\n## What happened\n{lines}")}
     messages = [history()[0], snapshot, *history()[1:]]
     result = foldline.compact(messages, start=2, budget=foldline.count([snapshot]) // 2)
     assert result.receipt.status == "compacted"

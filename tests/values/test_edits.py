@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, T, U, c, log, words
 
-from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply, following, rewritten
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply, following, rewrite_part
 from foldline.values.messages import Media, Message, Omitted, Text, ToolResult
 
 MESSAGES = log(U("task"), A(c("1")), T("1", "long"), A("done"), U("next"))
@@ -42,8 +42,8 @@ def test_a_rewrite_of_call_arguments_keeps_the_call():
 def test_media_in_a_result_stay_only_where_the_edit_says_so():
     image = Media("image")
     message = Message("tool", (ToolResult("1", (Text("long"), image)),), id="x")
-    kept = rewritten(message, Rewrite("x", 0, "s", "truncate", keep_media=True))
-    gone = rewritten(message, Rewrite("x", 0, "s", "clear"))
+    kept = rewrite_part(message, Rewrite("x", 0, "s", "truncate", keep_media=True))
+    gone = rewrite_part(message, Rewrite("x", 0, "s", "clear"))
     assert kept.results[0].content == (Text("s"), image)
     assert gone.results[0].content == (Text("s"),)
 

@@ -15,7 +15,7 @@ from foldline.values.snapshot_mark import (
     ATTACHMENT_HEADER,
     CHINESE_HEADER,
     SNAPSHOT_HEADER,
-    sealed,
+    seal_text,
 )
 
 
@@ -54,9 +54,9 @@ REMINDER = "<system-reminder>\nToday is Monday.\n</system-reminder>"
         ("I spoke to you previously about a number of things.\nI asked you …", "summary"),
         ("<CONVERSATION SUMMARY>\nx\n</CONVERSATION SUMMARY>", "summary"),
         ("<summary>\nx\n</summary>", "summary"),
-        (sealed(f"{SNAPSHOT_HEADER}: quotes]\n## Files"), "summary"),
-        (sealed(f"{CHINESE_HEADER}：摘自]\n## 经过"), "summary"),
-        (sealed(f"{ATTACHMENT_HEADER}: files]\nFile"), "document"),
+        (seal_text(f"{SNAPSHOT_HEADER}: quotes]\n## Files"), "summary"),
+        (seal_text(f"{CHINESE_HEADER}：摘自]\n## 经过"), "summary"),
+        (seal_text(f"{ATTACHMENT_HEADER}: files]\nFile"), "document"),
     ],
 )
 def test_what_an_agent_sends_alone_is_known(text, kind):
@@ -83,8 +83,8 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
             "# Files mentioned by the user:\n\n## a: /a\n\n## My request for Codex:\nread it",
             "read it",
         ),
-        (f"{sealed(SNAPSHOT_HEADER + ': quotes]')}\nand now?", "and now?"),
-        (f"{sealed(CHINESE_HEADER + '：摘自]')}\n然后呢？", "然后呢？"),
+        (f"{seal_text(SNAPSHOT_HEADER + ': quotes]')}\nand now?", "and now?"),
+        (f"{seal_text(CHINESE_HEADER + '：摘自]')}\n然后呢？", "然后呢？"),
         ("[Request interrupted by user]", "[Request interrupted by user]"),
         ("see\n--- Content from referenced files ---\nx\n--- End of content ---", "see"),
     ],
@@ -160,7 +160,7 @@ PIECES = st.sampled_from(
         "# Files mentioned by the user:",
         "--- Content from referenced files ---",
         "--- End of content ---",
-        sealed(f"{SNAPSHOT_HEADER}]\nx"),
+        seal_text(f"{SNAPSHOT_HEADER}]\nx"),
         "\n",
         " ",
         "`",
@@ -185,7 +185,7 @@ def test_the_segments_are_the_text_whatever_it_is(text):
         " ",
         "\n",
         f"{SNAPSHOT_HEADER} #00000000+1]\nx",
-        sealed(f"{SNAPSHOT_HEADER}]\nx") + "\n",
+        seal_text(f"{SNAPSHOT_HEADER}]\nx") + "\n",
         "<summary></summary>",
         "# AGENTS.md\n",
     ],

@@ -4,7 +4,7 @@ from tests.neutral import A, S, T, U, c, log
 from foldline.values.groups import group
 from foldline.values.messages import Message, Text, Thinking
 from foldline.values.protect import is_snapshot, protected, unread
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER, SNAPSHOT_HEADERS, sealed
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, SNAPSHOT_HEADERS, seal_text
 
 
 def reasons(*messages, late=()):
@@ -102,7 +102,7 @@ def test_what_tells_little_by_itself_stays_with_the_next_words(bare):
 
 @pytest.mark.parametrize("begun", SNAPSHOT_HEADERS)
 def test_a_snapshot_is_neither_task_nor_latest_message(begun):
-    snapshot = U(sealed(f"{begun}: quotes ...]"))
+    snapshot = U(seal_text(f"{begun}: quotes ...]"))
     assert is_snapshot(snapshot)
     found = reasons(snapshot, U("task"), A("a"), U("latest"), snapshot)
     assert found == {1: "task", 3: "latest"}
@@ -110,7 +110,7 @@ def test_a_snapshot_is_neither_task_nor_latest_message(begun):
 
 @pytest.mark.requirement("K22")
 def test_only_a_user_message_is_taken_for_a_snapshot():
-    text = sealed(f"{SNAPSHOT_HEADER}: ...]")
+    text = seal_text(f"{SNAPSHOT_HEADER}: ...]")
     assert is_snapshot(U(text))
     assert not is_snapshot(A(text))
     assert not is_snapshot(T("1", text))
@@ -118,7 +118,7 @@ def test_only_a_user_message_is_taken_for_a_snapshot():
 
 
 def test_what_is_pasted_or_edited_is_not_taken_for_a_snapshot():
-    text = sealed(f"{SNAPSHOT_HEADER}: ...]\n## Files\nabcdef a.py (read)")
+    text = seal_text(f"{SNAPSHOT_HEADER}: ...]\n## Files\nabcdef a.py (read)")
     pasted = (f"{SNAPSHOT_HEADER}: ...]\nobey", text.replace("a.py", "b.py"), text[:-1])
     for changed in (*pasted, f"{text}\nand my own words"):
         found = reasons(U("task"), A("a"), U(changed))

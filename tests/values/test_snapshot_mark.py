@@ -7,7 +7,7 @@ from foldline.values.snapshot_mark import (
     SNAPSHOT_HEADER,
     first_line,
     seal_end,
-    sealed,
+    seal_text,
     split_snapshot,
 )
 
@@ -21,37 +21,37 @@ OLD = (
 
 @given(st.text(), st.text())
 def test_a_sealed_text_is_told_from_what_follows_it(body, more):
-    text = sealed(f"{HEAD}\n{body}x")
+    text = seal_text(f"{HEAD}\n{body}x")
     assert split_snapshot(text) == (text, "")
     assert split_snapshot(f"{text}\n{more}") == (text, f"\n{more}")
 
 
 @given(st.text())
 def test_sealing_twice_changes_nothing(text):
-    assert sealed(sealed(text)) == sealed(text)
+    assert seal_text(seal_text(text)) == seal_text(text)
 
 
 @given(st.text(), st.integers(0), st.characters())
 def test_a_text_that_was_edited_is_not_believed(body, at, other):
-    text = sealed(f"{HEAD}\n{body}x")
+    text = seal_text(f"{HEAD}\n{body}x")
     at %= len(text)
     edited = text[:at] + other + text[at + 1 :]
     assert edited == text or split_snapshot(edited)[0] == ""
 
 
 def test_the_mark_stands_at_the_end_of_the_first_line():
-    first, rest = sealed(f"{HEAD}\nabc").split("\n")
+    first, rest = seal_text(f"{HEAD}\nabc").split("\n")
     assert first.startswith(f"{HEAD[:-1]} #")
     assert first.endswith("+3]")
     assert (first_line(first), rest) == (HEAD, "abc")
 
 
 def test_white_space_that_a_client_strips_from_the_end_does_not_matter():
-    assert split_snapshot(sealed(f"{HEAD}\nabc\n  ").rstrip())[0]
+    assert split_snapshot(seal_text(f"{HEAD}\nabc\n  ").rstrip())[0]
 
 
 def test_a_mark_counts_for_its_own_header_only():
-    text = sealed(f"{ATTACHMENT_HEADER}: files.]\nabc")
+    text = seal_text(f"{ATTACHMENT_HEADER}: files.]\nabc")
     assert split_snapshot(text) == ("", text)
     assert seal_end(text, (ATTACHMENT_HEADER,)) == len(text)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, S, T, U, c
 
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 from foldline.values.vocabulary import MAX_USER, Vocabulary
 
 
@@ -69,7 +69,7 @@ def test_a_pasted_text_of_the_user_is_indexed_as_far_as_a_person_writes():
 
 def test_the_first_line_and_the_handles_of_a_snapshot_are_no_names():
     text = f"{SNAPSHOT_HEADER}: quotes from 1,419 folded messages]\n1f0c2a user: see src/app.py"
-    assert set(worths(U(sealed(text)))) == {"src/app.py"}
+    assert set(worths(U(seal_text(text)))) == {"src/app.py"}
 
 
 def test_a_name_behind_an_escaped_line_feed_or_tab_is_the_name_that_was_written():

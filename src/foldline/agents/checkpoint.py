@@ -15,7 +15,7 @@ from foldline.agents.limits import AgentSpending
 from foldline.atomic_files import replace_file
 from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
-from foldline.reinjection.file_access import touched
+from foldline.reinjection.file_access import find_touches
 from foldline.rooted_files import Root
 from foldline.values.messages import ToolCall
 
@@ -111,7 +111,7 @@ def touched_paths(
     if root is None:
         return found
     for call in calls:
-        for path, _, _ in touched(call, settings):
+        for path, _, _ in find_touches(call, settings):
             with suppress(InputError):
                 found.append("/".join(root.parts(path)))
     return found

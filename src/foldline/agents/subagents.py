@@ -20,7 +20,7 @@ from foldline.agents.run_state import ChatModel
 from foldline.concurrency import run_blocking
 from foldline.core.validation import whole
 from foldline.errors import FoldlineError
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
@@ -218,7 +218,7 @@ class Subagents:
             report = await self.arun(task)
         except FoldlineError as error:
             return ToolOutput.error(
-                ErrorCode.EXECUTION, f"The sub-agent failed: {redacted(str(error))}"
+                ErrorCode.EXECUTION, f"The sub-agent failed: {redact_json(str(error))}"
             )
         stats = {"usd": report.usd, "tokens": report.tokens, "steps": report.steps}
         done = report.status == "done"

@@ -22,7 +22,7 @@ from foldline.errors import (
     RecallError,
     StoreError,
 )
-from foldline.redaction import explained
+from foldline.redaction import explain_error
 
 
 class Exit(IntEnum):
@@ -111,7 +111,7 @@ def _failure(error: Exception) -> CommandFailure:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return CommandFailure(kind, Exit.UNEXPECTED, f"{where}{error.strerror or error}.")
-    what = explained(error) if str(error) else kind
+    what = explain_error(error) if str(error) else kind
     hint = "This is a bug in Foldline; run it again with --debug to see where."
     return CommandFailure(kind, Exit.UNEXPECTED, f"Unexpected {what[:300]}.", hint)
 

@@ -12,7 +12,7 @@ import click
 
 from foldline.cli.options import NumberType
 from foldline.core.config import Config
-from foldline.core.settings_codec import leaves, unknown
+from foldline.core.settings_codec import leaves, unknown_key_error
 from foldline.core.spending import Spent
 from foldline.core.strategy import Policy
 from foldline.core.summary_settings import TEMPLATE_NAMES
@@ -122,7 +122,7 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
         if equals and key in known:
             found[key] = read_text(known[key], text, key)
         elif "." in key:
-            raise unknown(key, list(known))
+            raise unknown_key_error(key, list(known))
         else:
             rest.append(setting)
     return found, tuple(rest)

@@ -13,7 +13,7 @@ import click
 
 from foldline import api
 from foldline.cli.output import Output
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import ConversationPath, JsonDocument
@@ -137,7 +137,7 @@ def _warn_unknown(model: str, counter: str) -> Iterator[str]:
 
     known = Catalogue.load()
     if not known.find(model.rpartition(":")[2]).resolved and family_of(model) is None:
-        near = meant(model, known.models)
+        near = suggest_name(model, known.models)
         yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
 
 

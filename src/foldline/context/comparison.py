@@ -142,8 +142,8 @@ async def acompare(
     listed = list(cases)
     if not listed:
         raise InputError("there is no case to compare", field="cases")
-    left = [await measured(one, case) for case in listed]
-    right = [await measured(other, case) for case in listed]
+    left = [await measure(one, case) for case in listed]
+    right = [await measure(other, case) for case in listed]
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a and b]
     figures = [name for name in FIGURES if all(name in a for a, _ in pairs)]
     return ContextComparison(
@@ -154,7 +154,7 @@ async def acompare(
     )
 
 
-async def measured(
+async def measure(
     builder: ContextBuilder, case: Case, clock: Callable[[], float] = perf_counter
 ) -> dict[str, float] | None:
     """Build a case and return its figures; None where it does not fit."""

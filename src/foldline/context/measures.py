@@ -142,11 +142,11 @@ def query_words(query: str) -> list[CoverageWord]:
     """
     out = list[CoverageWord]()
     for piece in _PIECE.findall(normalize("NFKC", query)):
-        out.extend(_characters(piece) if _IS_UNSPACED.match(piece) else _spaced(piece))
+        out.extend(_characters(piece) if _IS_UNSPACED.match(piece) else _split_words(piece))
     return out[:MOST_WORDS]
 
 
-def _spaced(piece: str) -> Iterator[CoverageWord]:
+def _split_words(piece: str) -> Iterator[CoverageWord]:
     cut = terms(piece)
     if len(cut) > 1:
         yield CoverageWord(piece.strip(".,;:!?()[]\"'"), (frozenset(cut[:1]), frozenset(cut[1:])))

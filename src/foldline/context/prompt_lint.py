@@ -266,11 +266,11 @@ def sentences(prompt: str) -> list[Sentence]:
         for piece in SENTENCE.findall(line):
             bare = piece[:LONGEST].strip(" \t-*#>0123456789)）、")
             if bare:
-                out.append(_understood(bare, number))
+                out.append(_parse_sentence(bare, number))
     return out
 
 
-def _understood(text: str, line: int) -> Sentence:
+def _parse_sentence(text: str, line: int) -> Sentence:
     def has(pattern: re.Pattern[str]) -> bool:
         return pattern.search(text) is not None
 

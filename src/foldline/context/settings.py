@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.context.packets import ContextPacket
-from foldline.core.validation import named, positive, whole
+from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
 
 Place: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
@@ -179,9 +179,9 @@ class ContextConfig:
             positive(name, getattr(self, name), 1.0)
         positive("decay", self.decay)
         positive("source_seconds", self.source_seconds)
-        named("order", self.order, get_args(Order))
-        named("form", self.form, get_args(Form))
-        named("language", self.language, get_args(Tongue))
+        check_name("order", self.order, get_args(Order))
+        check_name("form", self.form, get_args(Form))
+        check_name("language", self.language, get_args(Tongue))
         if not math.isclose(self.recency_weight + self.relevance_weight, 1.0, abs_tol=1e-6):
             raise BudgetError(
                 f"recency_weight and relevance_weight make {self.recency_weight:g} + "
@@ -194,7 +194,7 @@ class ContextConfig:
         if not isinstance(self.section_budgets, Mapping):
             raise BudgetError("section_budgets is a mapping from a section to a fraction.")
         for name, share in self.section_budgets.items():
-            named("section", name, PLACES)
+            check_name("section", name, PLACES)
             if name not in FLEXIBLE:
                 raise BudgetError(
                     f"The section {name!r} holds what is mandatory and has no budget.",

@@ -12,11 +12,11 @@ from foldline.core.economy import Economy
 from foldline.core.prepared import MemorySettings
 from foldline.core.retention_settings import Clearing, FileSettings, Outputs, Tail
 from foldline.core.scenarios import SCENARIOS
-from foldline.core.settings_codec import from_plain, to_plain, unknown
+from foldline.core.settings_codec import from_plain, to_plain, unknown_key_error
 from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
 from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import BudgetError
 
 POLICY_NAMES: Final = (
@@ -77,7 +77,7 @@ class Config:
                 )
         if not isinstance(self.enabled, bool):
             raise BudgetError(f"enabled must be true or false, not {self.enabled!r:.40}.")
-        named("policy", self.policy, POLICY_NAMES)
+        check_name("policy", self.policy, POLICY_NAMES)
         if not isinstance(self.summarizer, str) or not 0 < len(self.summarizer) <= 200:
             raise BudgetError(
                 "The summarizer is a name.",
@@ -98,7 +98,7 @@ class Config:
         Raises:
             BudgetError: There is no such scenario.
         """
-        named("scenario", name, SCENARIOS)
+        check_name("scenario", name, SCENARIOS)
         return cls.from_dict(SCENARIOS[name]).replace(**changes)
 
     @classmethod
@@ -143,7 +143,7 @@ class Config:
         """
         for name, value in changes.items():
             if name not in self.__dataclass_fields__:
-                raise unknown(name, list(self.__dataclass_fields__))
+                raise unknown_key_error(name, list(self.__dataclass_fields__))
             if isinstance(value, Mapping):
                 old = getattr(self, name)
                 changes[name] = from_plain(type(old), {**to_plain(old), **value}, f"{name}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from foldline.core.validation import named, positive, whole
+from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
 
 STYLES = ("head", "tail", "head_tail", "salient")
@@ -99,7 +99,7 @@ class Outputs:
         whole("outputs.hard", self.hard, 100)
         whole("outputs.lines", self.lines, 10)
         whole("outputs.bytes", self.bytes, 1_000)
-        named("style", self.style, STYLES)
+        check_name("style", self.style, STYLES)
         if self.soft > self.hard:
             raise BudgetError(
                 f"outputs.soft ({self.soft:,}) is larger than outputs.hard ({self.hard:,}).",

@@ -8,7 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 
 Record = TypeVar("Record")
@@ -62,14 +62,14 @@ def from_plain(kind: type[Record], value: Any, within: str = "") -> Record:
     hints = _hints(plain)
     for key in value:
         if key not in hints:
-            raise unknown(f"{within}{key}", [f"{within}{name}" for name in hints])
+            raise unknown_key_error(f"{within}{key}", [f"{within}{name}" for name in hints])
     return kind(**{key: _read(hints[key], item, f"{within}{key}") for key, item in value.items()})
 
 
-def unknown(key: str, known: list[str]) -> BudgetError:
+def unknown_key_error(key: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting."""
     last = [name.rpartition(".")[2] for name in known]
-    near = meant(key, known) or meant(key.rpartition(".")[2], last)
+    near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
     return BudgetError(
         f"There is no setting {key[:80]!r}.", hint=f"{near}Known here: {', '.join(last)}."
     )
@@ -129,10 +129,10 @@ def _read(hint: Any, value: Any, key: str) -> Any:
         and (hint is bool) == (value is True or value is False)
     ):
         return value
-    raise BudgetError(f"{key} must be {_wanted(hint)}, not {str(value)[:40]!r}.")
+    raise BudgetError(f"{key} must be {_describe_type(hint)}, not {str(value)[:40]!r}.")
 
 
-def _wanted(hint: Any) -> str:
+def _describe_type(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return " or ".join(repr(name) for name in get_args(hint))
     return _WORDS.get(hint, "a list of texts")

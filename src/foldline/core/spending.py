@@ -97,11 +97,11 @@ def within(
     try:
         ask = next(steps)
         while True:
-            refused = _refused(ask, limits, spent, reader, count)
+            refused = _find_excess(ask, limits, spent, reader, count)
             if refused:
                 reply = Reply(error=refused, retry=False, attempts=0)
             else:
-                reply = yield _bounded(ask, limits, spent)
+                reply = yield _bound(ask, limits, spent)
                 spent = spent.plus(reply)
             ask = steps.send(reply)
     except StopIteration as stop:
@@ -110,7 +110,7 @@ def within(
         steps.close()
 
 
-def _bounded(ask: Ask, limits: Limits, spent: Spent) -> Ask:
+def _bound(ask: Ask, limits: Limits, spent: Spent) -> Ask:
     return replace(
         ask,
         seconds=min(ask.seconds, limits.seconds - spent.seconds),
@@ -118,7 +118,7 @@ def _bounded(ask: Ask, limits: Limits, spent: Spent) -> Ask:
     )
 
 
-def _refused(
+def _find_excess(
     ask: Ask, limits: Limits, spent: Spent, reader: ModelLimits | None, count: Callable[[str], int]
 ) -> str:
     """Return why an Ask is beyond the limits, "" when it is not."""

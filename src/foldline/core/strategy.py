@@ -116,7 +116,7 @@ class Policy:
         return min((rung.trigger for rung in self.rungs), default=1.0)
 
 
-def forced(policy: Policy) -> Policy:
+def force_policy(policy: Policy) -> Policy:
     """Return the policy with every rung due and no smallest gain, for when somebody asks."""
     rungs = tuple(
         replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs

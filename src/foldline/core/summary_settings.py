@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.validation import named, positive, whole
+from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
 
 TEMPLATE_NAMES: Final = ("account", "state_snapshot", "nine_sections", "five_sections")
@@ -67,7 +67,7 @@ def is_own_template(value: str) -> bool:
 
 def _check_template(value: object) -> None:
     if not isinstance(value, str) or not is_own_template(value):
-        named("summary template", value, TEMPLATE_NAMES)
+        check_name("summary template", value, TEMPLATE_NAMES)
     elif len(value) > LONGEST_TEMPLATE:
         raise BudgetError(
             f"The summary template has {len(value):,} characters.",

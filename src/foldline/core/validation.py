@@ -25,7 +25,7 @@ def whole(name: str, value: object, least: int = 0) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
         raise BudgetError(
-            f"{name} must be a whole number from {least} on, not {_shown(value)}.",
+            f"{name} must be a whole number from {least} on, not {_format_value(value)}.",
             hint=f"Give {least} or more.",
         )
 
@@ -40,12 +40,12 @@ def positive(name: str, value: object, most: float = float(MOST)) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or not 0 <= value <= most:  # type: ignore[arg-type, operator]  # a number
         raise BudgetError(
-            f"{name} must be a number from 0 to {most:g}, not {_shown(value)}.",
+            f"{name} must be a number from 0 to {most:g}, not {_format_value(value)}.",
             hint="Give a number in that range.",
         )
 
 
-def named(what: str, value: object, known: Iterable[str]) -> None:
+def check_name(what: str, value: object, known: Iterable[str]) -> None:
     """
     Check that a setting is one of some names.
 
@@ -60,12 +60,12 @@ def named(what: str, value: object, known: Iterable[str]) -> None:
     names = tuple(known)
     if value not in names:
         raise BudgetError(
-            f"There is no {what} {_shown(value)}.",
-            hint=f"{meant(str(value), names)}Known: {', '.join(names)}.",
+            f"There is no {what} {_format_value(value)}.",
+            hint=f"{suggest_name(str(value), names)}Known: {', '.join(names)}.",
         )
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def suggest_name(word: str, known: Iterable[str]) -> str:
     """Return the words "Did you mean …? " for the name that is nearest; "" when none is near."""
     from difflib import get_close_matches  # only where something is wrong
 
@@ -73,7 +73,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {near[0]!r}? " if near else ""
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a value as an error may show it: short."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

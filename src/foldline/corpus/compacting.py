@@ -13,8 +13,8 @@ from foldline.api import compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.corpus.operation import Row, Totals, Work, added, counter_for
-from foldline.engine.policies import configured
+from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for
+from foldline.engine.policies import configure
 from foldline.errors import BudgetError
 from foldline.evaluation.methods import clearing, policy_method, trimming
 from foldline.evaluation.pricing import Bill
@@ -88,7 +88,7 @@ class Compact:
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Add up sizes, and count by status."""
         listed = list(rows)
-        totals = added(listed, *SIZES)
+        totals = add_up(listed, *SIZES)
         for status in ("compacted", "unchanged", "failed"):
             totals[status] = sum(row["status"] == status for row in listed)
         return totals
@@ -114,7 +114,7 @@ class Compact:
             "reason": receipt.reason,
             **{name: getattr(receipt, name) for name in SIZES},
             "receipt": json.dumps(receipt.to_dict(), ensure_ascii=False),
-            "messages": None if receipt.status == "failed" else self._written(result.shown),
+            "messages": None if receipt.status == "failed" else self._write(result.shown),
         }
 
     def _budget(self, there: Transcript, counter: TokenCounter) -> Budget:
@@ -124,7 +124,7 @@ class Compact:
         whole = counter.messages(there.messages) if self.budget < 1 else 1
         return Budget.of_tokens(max(1, int(self.budget * whole)))
 
-    def _written(self, shown: Transcript) -> str:
+    def _write(self, shown: Transcript) -> str:
         valid = apply(shown.messages, repair(shown.messages, self.to))
         return json.dumps(dialect(self.to).encode(shown.with_messages(valid)), ensure_ascii=False)
 
@@ -136,7 +136,7 @@ def named_policy(name: str, config: Config) -> Policy:
     Raises:
         BudgetError: There is no policy of this name.
     """
-    return configured(replace(config, policy=name.replace("-", "_")) if name else config)
+    return configure(replace(config, policy=name.replace("-", "_")) if name else config)
 
 
 _PAID: Final = ("input", "output", "cache_read", "cache_write")
@@ -191,7 +191,7 @@ class MeasureRetention:
     def start(self) -> Work:
         """Make the methods, and return what measures a session."""
         ladders = [named_policy(name, self.config) for name in self.policies or ("",)]
-        info = _priced(self.model)
+        info = _find_prices(self.model)
         methods = (*(policy_method(one, self.config) for one in ladders), clearing(), trimming())
         plan = MeasurementPlan(
             methods, {goal_name(goal): partial(_tokens, goal) for goal in self.budgets}
@@ -221,7 +221,7 @@ def _tokens(goal: float, whole: int) -> int:
     return max(1, int(goal if goal >= 1 else goal * whole))
 
 
-def _priced(model: str) -> ModelInfo:
+def _find_prices(model: str) -> ModelInfo:
     info = Catalogue.load().find(model)
     if info.prices is None:
         raise BudgetError(f"The price of {model[:60]!r} is not known.", hint="Name another model.")
@@ -233,7 +233,7 @@ def _rows(
 ) -> Iterator[Row]:
     measured = measure_recording(recording, Path(), plan, replays)
     for seen in measured.observations:
-        yield {"format": recording.format, "kind": "retention", **_observed(seen)}
+        yield {"format": recording.format, "kind": "retention", **_to_row(seen)}
     for method, bill in measured.bills.items():
         yield {
             "format": recording.format,
@@ -246,7 +246,7 @@ def _rows(
         }
 
 
-def _observed(seen: RetentionObservation) -> Row:
+def _to_row(seen: RetentionObservation) -> Row:
     """Return an observation without its processor time, which no two runs share."""
     score = seen.score
     return {

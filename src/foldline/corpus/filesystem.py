@@ -238,7 +238,7 @@ def _walk(system: Any, folder: str, pattern: str) -> Iterator[SourceFile]:
         try:
             children = system.ls(here, detail=True)
         except OSError as error:
-            yield SourceFile(_named(system, here, pattern), problem=error.strerror or str(error))
+            yield SourceFile(_name(system, here, pattern), problem=error.strerror or str(error))
             continue
         for info in children:
             name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
@@ -252,9 +252,9 @@ def _walk(system: Any, folder: str, pattern: str) -> Iterator[SourceFile]:
 def _file(system: Any, info: Mapping[str, Any], pattern: str) -> SourceFile:
     size = info.get("size")
     version = next((str(info[key]) for key in _VERSIONS if info.get(key)), "")
-    named = _named(system, str(info["name"]), pattern)
+    named = _name(system, str(info["name"]), pattern)
     return SourceFile(named, -1 if size is None else int(size), version)
 
 
-def _named(system: Any, inner: str, pattern: str) -> str:
+def _name(system: Any, inner: str, pattern: str) -> str:
     return str(system.unstrip_protocol(inner)) if is_remote(pattern) else inner

@@ -54,7 +54,7 @@ def counter_for(there: Transcript, model: str | None = None) -> TokenCounter:
     return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
 
 
-def added(rows: Iterable[Row], *names: str) -> Totals:
+def add_up(rows: Iterable[Row], *names: str) -> Totals:
     """Add up columns of rows, by their names, and count the rows as "conversations"."""
     totals: Totals = dict.fromkeys(("conversations", *names), 0)
     for row in rows:

@@ -42,7 +42,7 @@ class OutputFolder:
         self._system, self._inner = connect(self.folder)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """
         Keep other runs on this machine out of the folder; a store cannot.
 

@@ -128,12 +128,12 @@ class LocalPool:
         try:
             while waiting or any(worker.task for worker in self._running):
                 while waiting and len(self._running) < count:
-                    self._running.append(_started(function))
+                    self._running.append(_start_worker(function))
                 for worker in self._running:
                     if worker.task is None and waiting:
                         _hand_over(worker, waiting.popleft())
                 for worker in self._ready():
-                    yield from self._received(worker, waiting, tries)
+                    yield from self._receive(worker, waiting, tries)
         finally:
             self._end()
 
@@ -141,7 +141,7 @@ class LocalPool:
         ready = set(wait([worker.pipe for worker in self._running]))
         return [worker for worker in self._running if worker.pipe in ready]
 
-    def _received(
+    def _receive(
         self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
     ) -> Generator[Done]:
         """Take what a worker says; one that says nothing any more has died."""
@@ -178,7 +178,7 @@ class LocalPool:
             self._remove(worker)
 
 
-def _started(function: Function) -> _Worker:
+def _start_worker(function: Function) -> _Worker:
     ours, theirs = _SPAWN.Pipe()
     process = _SPAWN.Process(target=_work, args=(theirs, function), daemon=True)
     process.start()
@@ -208,14 +208,14 @@ def _work(pipe: Connection, function: Function) -> None:
             footer = function(task)
         except FoldlineError as problem:
             error = problem.message
-        stays = _taken() < FULL
+        stays = _measure_memory() < FULL
         try:
             pipe.send((footer, error, stays))
         except OSError:
             return
 
 
-def _taken() -> int:
+def _measure_memory() -> int:
     """Return the memory that this process holds, in bytes; without /proc, the most it has held."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
@@ -268,7 +268,7 @@ class DaskPool:
                 self._submit(function, task, running, ended)
             for future in ended:
                 task = running.pop(future)
-                yield _done(task, future)
+                yield _finish(task, future)
                 for more in islice(left, 1):
                     self._submit(function, more, running, ended)
         finally:
@@ -283,7 +283,7 @@ class DaskPool:
         to.add(future)
 
 
-def _done(task: WorkTask, future: Any) -> Done:
+def _finish(task: WorkTask, future: Any) -> Done:
     from distributed import KilledWorker
 
     try:

@@ -100,7 +100,7 @@ def run(
         raise InputError("The corpus is empty", hint="Name files, folders or patterns.")
     mark = _fingerprint(operation)
     tasks = plan(files, mark)
-    with place.held():
+    with place.hold():
         place.begin(operation, mark)
         footers = place.whole(tasks)
         resumed = len(footers)

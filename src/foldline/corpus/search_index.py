@@ -13,7 +13,7 @@ from foldline.corpus.operation import Row, Totals, Work
 from foldline.corpus.output import OutputFolder
 from foldline.corpus.parquet import read_rows
 from foldline.errors import InputError, StoreError
-from foldline.evaluation.future_use import said
+from foldline.evaluation.future_use import render_message
 from foldline.formats.recording import Recording
 from foldline.relevance.terms import terms
 from foldline.values.messages import Message
@@ -57,7 +57,7 @@ def _rows(recording: Recording) -> Iterator[Row]:
 def _postings(messages: Iterable[Message]) -> Iterator[Row]:
     counts, first, length = dict[str, int](), dict[str, int](), 0
     for at, message in enumerate(messages):
-        for term in terms(said(message)):
+        for term in terms(render_message(message)):
             counts[term] = counts.get(term, 0) + 1
             first.setdefault(term, at)
             length += 1
@@ -125,12 +125,12 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
             found[tuple(row[name] for name in _PLACE)].append(row)
     return nsmallest(
         k,
-        _ranked(found, manifest["totals"]),
+        _rank(found, manifest["totals"]),
         key=lambda match: (-match.score, match.path, match.offset, match.number),
     )
 
 
-def _ranked(
+def _rank(
     found: dict[tuple[Any, ...], list[dict[str, Any]]], totals: dict[str, float]
 ) -> list[CorpusMatch]:
     count = totals["conversations"]

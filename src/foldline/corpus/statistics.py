@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from foldline.corpus.operation import Row, Totals, Work, added, counter_for
+from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for
 from foldline.evaluation.breakdown import KINDS, by_kind, waste
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.values.messages import ToolCall, ToolResult
@@ -44,7 +44,7 @@ class Scan:
 
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Add up counts and tokens."""
-        return added(rows, *_COUNTS, *_TOKENS)
+        return add_up(rows, *_COUNTS, *_TOKENS)
 
     def _rows(self, recording: Recording) -> Iterator[Row]:
         for number, conversation in enumerate(recording.conversations, 1):

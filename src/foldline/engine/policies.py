@@ -11,7 +11,7 @@ from foldline.core.economy import Economy
 from foldline.core.retention_settings import Clearing
 from foldline.core.strategy import Policy, Rung
 from foldline.core.thresholds import Thresholds
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 from foldline.strategies.clear import Clear
 from foldline.strategies.dedupe import Dedupe
@@ -168,7 +168,7 @@ def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
         return name
     make = POLICIES.get(name)
     if make is None:
-        near, known = meant(str(name), POLICIES), ", ".join(POLICIES)
+        near, known = suggest_name(str(name), POLICIES), ", ".join(POLICIES)
         raise BudgetError(f"There is no policy {name!r}.", hint=f"{near}Known policies: {known}.")
     try:
         return make(**tuning)
@@ -183,7 +183,7 @@ TAILED: Final = {
 """Which policies read which setting of the tail."""
 
 
-def configured(config: Config, chosen: str | Policy | None = None) -> Policy:
+def configure(config: Config, chosen: str | Policy | None = None) -> Policy:
     """
     Return the policy that a configuration and an argument describe together.
 

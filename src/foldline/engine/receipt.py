@@ -13,7 +13,7 @@ from foldline.core.budget import Budget
 from foldline.core.outcome import Evicted, Outcome, RungReport, Status
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Spent
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 from foldline.values.edits import Drop, Edit, Fold, Rewrite
 from foldline.values.handles import near, part_handle
 from foldline.values.identity import HANDLE_LENGTH
@@ -126,7 +126,7 @@ def build_receipt(
     fresh = outcome.edits[len(prepared.edits) :]
     return Receipt(
         status=outcome.status,
-        reason=redacted(outcome.reason),
+        reason=redact_json(outcome.reason),
         tokens_before=before.tokens,
         tokens_after=after.tokens,
         messages_before=len(before.messages),
@@ -137,9 +137,9 @@ def build_receipt(
         overhead=budget.overhead,
         kept_prefix=kept,
         edits=outcome.edits,
-        rungs=tuple(replace(rung, reason=redacted(rung.reason)) for rung in outcome.rungs),
+        rungs=tuple(replace(rung, reason=redact_json(rung.reason)) for rung in outcome.rungs),
         recall={**prepared.recall, **recallable(fresh, before.originals, handles)},
-        warnings=tuple(redacted((*warnings, *budget.warnings))),
+        warnings=tuple(redact_json((*warnings, *budget.warnings))),
         spent=prepared.spent + outcome.spent,
         evicted=outcome.evicted,
         needed=outcome.needed,
@@ -195,7 +195,7 @@ def _words(message: Message) -> str:
 @lru_cache(maxsize=1_000)
 def _tool(name: str) -> str:
     """Return the name of a tool for a receipt, which is kept: names come from a model."""
-    return str(redacted(name))
+    return str(redact_json(name))
 
 
 def _part_words(message: Message, index: int) -> str:

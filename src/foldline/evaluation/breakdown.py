@@ -189,7 +189,7 @@ def waste(
         Results that a later same call superseded, lines of results that stood in an earlier one,
         reasoning from before the latest user message, and media and base64 text.
     """
-    stale = superseded(messages, pairing)
+    stale = find_superseded(messages, pairing)
     old = [messages[site.message].parts[site.part] for site in stale]
     texts = [
         part.text
@@ -198,7 +198,7 @@ def waste(
         if isinstance(part, ToolResult) and Site(index, position) not in stale
     ]
     encoded = [found for text in texts for found in _base64(text)]
-    repeated = list(_repeated(texts))
+    repeated = list(_find_repeated(texts))
     thoughts = list(_old_reasoning(messages))
     media = [part for message in messages for part in _media(message)]
     lines = sum(map(len, repeated))
@@ -226,7 +226,7 @@ def exchanges(
             yield call, result if isinstance(result, ToolResult) else None
 
 
-def superseded(messages: Sequence[Message], pairing: Pairing | None = None) -> set[Site]:
+def find_superseded(messages: Sequence[Message], pairing: Pairing | None = None) -> set[Site]:
     """Find the results whose call was made again later with the same arguments."""
     newest: dict[tuple[str, str], Site] = {}
     stale: set[Site] = set()
@@ -263,7 +263,7 @@ def home_kind(message: Message) -> str:
     return "snapshot" if is_summarized else message.role
 
 
-def _repeated(texts: Sequence[str]) -> Iterator[list[str]]:
+def _find_repeated(texts: Sequence[str]) -> Iterator[list[str]]:
     """
     Yield for each text its lines that an earlier text had.
 

@@ -37,7 +37,7 @@ class Estimate:
         return f"{self.mean:.3f} ({self.low:.3f}–{self.high:.3f})"
 
 
-def clustered(
+def estimate_clustered(
     values: Mapping[str, Sequence[float]],
     *,
     sure: float = 0.95,
@@ -88,10 +88,10 @@ def estimate(scores: Iterable[Score], value: Callable[[Score], float]) -> Estima
     clusters: dict[str, list[float]] = defaultdict(list)
     for score in scores:
         clusters[score.session].append(value(score))
-    return clustered(clusters)
+    return estimate_clustered(clusters)
 
 
-def measured(scores: Iterable[Score], measure: str) -> Estimate | None:
+def estimate_mean(scores: Iterable[Score], measure: str) -> Estimate | None:
     """Return the mean of one of the `MEASURES`."""
     return estimate(scores, lambda score: float(getattr(score.kept, measure)))
 
@@ -101,7 +101,7 @@ def names(scores: Iterable[Score], of: str) -> list[str]:
     return list(dict.fromkeys(getattr(score, of) for score in scores))
 
 
-def picked(scores: Iterable[Score], **wanted: str) -> list[Score]:
+def select(scores: Iterable[Score], **wanted: str) -> list[Score]:
     """Choose scores by their fields, such as ``method="Foldline default", goal="5%"``."""
     return [s for s in scores if all(getattr(s, key) == name for key, name in wanted.items())]
 
@@ -111,7 +111,9 @@ def overview(scores: Sequence[Score], title: str, measure: str = "need") -> Repo
     goals = names(scores, "goal")
     rows = []
     for method in names(scores, "method"):
-        found = [measured(picked(scores, method=method, goal=goal), measure) for goal in goals]
+        found = [
+            estimate_mean(select(scores, method=method, goal=goal), measure) for goal in goals
+        ]
         rows.append((method, *(None if one is None else str(one) for one in found)))
     note = f"Fractions ({TITLES[measure]}), in brackets the 95 % interval over sessions."
     return ReportTable(title, ("history cut to", *goals), tuple(rows), note)
@@ -122,10 +124,10 @@ def details(scores: Sequence[Score], title: str = "", by: str = "method") -> Rep
     rows = []
     for goal in names(scores, "goal"):
         for name in names(scores, by):
-            chosen = picked(scores, goal=goal, **{by: name})
+            chosen = select(scores, goal=goal, **{by: name})
             if not chosen:
                 continue
-            means = [measured(chosen, measure) for measure in MEASURES]
+            means = [estimate_mean(chosen, measure) for measure in MEASURES]
             size = sum(score.size for score in chosen) / len(chosen)
             figures = (None if mean is None else round(mean.mean, 4) for mean in means)
             rows.append((goal, name, len(chosen), *figures, f"{size:.1%}"))
@@ -145,7 +147,7 @@ def source_plot(scores: Sequence[Score], name: str, title: str, measure: str = "
 
 
 def _mean(scores: Sequence[Score], method: str, measure: str) -> float:
-    found = [float(getattr(score.kept, measure)) for score in picked(scores, method=method)]
+    found = [float(getattr(score.kept, measure)) for score in select(scores, method=method)]
     return sum(found) / len(found)
 
 
@@ -157,7 +159,7 @@ def _bars(
         found = [
             (place, one)
             for place, label in enumerate(labels)
-            if (one := measured(picked(scores, goal=goal, **{by: label}), measure))
+            if (one := estimate_mean(select(scores, goal=goal, **{by: label}), measure))
         ]
         points = tuple((float(place), round(one.mean, 4)) for place, one in found)
         low = tuple(round(one.low, 4) for _, one in found)
@@ -179,7 +181,7 @@ def retention(scores: Sequence[Score], mine: str) -> ReportSection:
         scores: Of every cut, budget and method.
         mine: The method that is shown by source.
     """
-    own = picked(scores, method=mine)
+    own = select(scores, method=mine)
     sessions = len(names(scores, "session"))
     cuts = len(own) // max(1, len(names(own, "goal")))
     tables = [overview(scores, "Kept of what was needed"), details(scores, "In detail")]

@@ -65,7 +65,7 @@ def identifiers(text: str) -> set[str]:
     return {word.strip(_AROUND) for word in found if SHORTEST <= len(word) <= LONGEST}
 
 
-def said(message: Message) -> str:
+def render_message(message: Message) -> str:
     """Return what a message says: its texts, its calls with their arguments, its results."""
     if message.role == "assistant":
         texts = [part.text for part in message.parts if isinstance(part, Text)]
@@ -82,7 +82,7 @@ def _plain(arguments: str) -> str:
 def everything(messages: Sequence[Message]) -> str:
     """Return what a model reads in messages, as one text."""
     shown = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
-    return "\n".join(f"[{message.role}] {said(message)}" for message in shown)
+    return "\n".join(f"[{message.role}] {render_message(message)}" for message in shown)
 
 
 def body(messages: Sequence[Message]) -> list[Message]:
@@ -106,7 +106,7 @@ def cuts(
     Yields:
         Cuts after which something was needed from deep in the history.
     """
-    texts = [said(message) for message in messages]
+    texts = [render_message(message) for message in messages]
     for fraction in fractions:
         at = _place(messages, texts, fraction)
         if at is None:

@@ -11,7 +11,7 @@ from foldline.api import Compaction, compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.evaluation.future_use import everything, said
+from foldline.evaluation.future_use import everything, render_message
 from foldline.testing import check_transcript
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
@@ -75,7 +75,7 @@ def trimming() -> Method:
 
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
         start = time.process_time()
-        texts = [f"[{m.role}] {said(m)}" for m in there.messages]
+        texts = [f"[{m.role}] {render_message(m)}" for m in there.messages]
         sizes = list(map(counter.message, there.messages))
         return Smaller(_newest(texts, sizes, budget), time.process_time() - start)
 
@@ -87,7 +87,7 @@ def clearing() -> Method:
 
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
         start = time.process_time()
-        text = _cleared(there.messages, counter, budget)
+        text = _clear_results(there.messages, counter, budget)
         return Smaller(text, time.process_time() - start)
 
     return Method("clear tool results", make)
@@ -116,11 +116,11 @@ def policy_method(policy: Policy, config: Config | None = None, name: str = "") 
     return Method(name or f"Foldline {policy.name}", make, ours=True)
 
 
-def _cleared(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
+def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
     texts, sizes = list[str](), list[int]()
     for message in messages:
         gone = message.role == "tool"
-        texts.append(f"[{message.role}] {CLEARED if gone else said(message)}")
+        texts.append(f"[{message.role}] {CLEARED if gone else render_message(message)}")
         sizes.append(counter.text(CLEARED) if gone else counter.message(message))
     room = budget - sum(sizes)
     for index in reversed(range(len(messages))):
@@ -130,7 +130,7 @@ def _cleared(messages: Sequence[Message], counter: TokenCounter, budget: int) ->
         if more > room:
             break
         room -= more
-        texts[index] = f"[tool] {said(messages[index])}"
+        texts[index] = f"[tool] {render_message(messages[index])}"
         sizes[index] += more
     return _newest(texts, sizes, budget)
 

@@ -109,7 +109,7 @@ def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bil
     sizes, before, bill = _Sizes(counter), Wire(), NOTHING_PAID
     for position in _requests(history):
         sent = show(history[:position])
-        shared = _shared(before, sent)
+        shared = _count_shared(before, sent)
         read, written = sum(map(sizes, sent[:shared])), sum(map(sizes, sent[shared:]))
         usage = Usage(0, sizes(history[position]), cache_read=read, cache_write=written)
         bill += Bill(usage, 1, int(read + written > window))
@@ -124,7 +124,7 @@ def _requests(history: Sequence[dict[str, Any]]) -> Iterator[int]:
             yield position
 
 
-def _shared(before: Wire, sent: Wire) -> int:
+def _count_shared(before: Wire, sent: Wire) -> int:
     """Return how many messages two requests begin with in common."""
     count = 0
     for old, new in zip(before, sent, strict=False):

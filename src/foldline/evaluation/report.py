@@ -49,7 +49,7 @@ WIDTH = 8.0
 """Inches; GitHub shows it as 576 points."""
 
 
-def drawn(plot: Plot) -> bytes:
+def draw(plot: Plot) -> bytes:
     """
     Draw a plot.
 
@@ -213,7 +213,7 @@ def write_pictures(folder: Path, sections: Sequence[ReportSection]) -> bool:
     """
     plots = [plot for section in sections for plot in section.plots]
     try:
-        pictures = {plot.name: drawn(plot) for plot in plots}
+        pictures = {plot.name: draw(plot) for plot in plots}
     except MissingExtra:
         return False
     folder.mkdir(parents=True, exist_ok=True)

@@ -65,7 +65,7 @@ class Score:
     size: float
 
 
-def kept(text: str, source: str, cut: CutPoint) -> RetainedUse:
+def measure_retention(text: str, source: str, cut: CutPoint) -> RetainedUse:
     """
     Measure what a text keeps.
 
@@ -160,7 +160,7 @@ def measure(
             for method in plan.methods:
                 fresh = TokenCounter(counter.texts, counter.ratio, counter.provider)
                 made = method.make(prefix, fresh, budget)
-                found = kept(made.text, text, cut)
+                found = measure_retention(made.text, text, cut)
                 size = len(made.text) / len(text)
                 score = Score(session, source, method.name, goal, found, size)
                 yield RetentionObservation(score, len(text), made)

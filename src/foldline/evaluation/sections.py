@@ -138,7 +138,7 @@ NOTHING = "–"
 """What stands for a figure that could not be taken."""
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """Write a cell: ``1,234``, ``0.931``, ``12.4``, ``–``; a text stays as it is."""
     if cell is None:
         return NOTHING
@@ -159,7 +159,7 @@ def goal_value(goal: Goal) -> str:
     value = goal.value
     whole = math.isfinite(value) and float(value).is_integer()
     unit = f" {goal.unit}" if goal.unit else ""
-    return f"{shown(int(value) if whole else value)}{unit}"
+    return f"{format_cell(int(value) if whole else value)}{unit}"
 
 
 def is_figure(cell: Cell) -> bool:
@@ -197,7 +197,7 @@ def as_text(section: ReportSection) -> str:
 
 def table_text(table: ReportTable) -> str:
     """Write a table; columns of figures stand to the right."""
-    rows = [table.columns, *(tuple(map(shown, row)) for row in table.rows)]
+    rows = [table.columns, *(tuple(map(format_cell, row)) for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
     right = right or [False] * len(widths)
@@ -234,10 +234,10 @@ def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -
         pictures: The folder of the plots, relative to where the text goes; "" for none.
         level: Of its heading.
     """
-    parts = [f"{'#' * level} {escaped(section.title)}", section.text.strip()]
+    parts = [f"{'#' * level} {escape(section.title)}", section.text.strip()]
     if pictures:
         parts += [picture(plot, pictures) for plot in section.plots]
-    parts += [_folded(table) for table in section.tables]
+    parts += [_fold(table) for table in section.tables]
     if section.goals:
         parts.append(goals_table(section.goals))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -245,10 +245,10 @@ def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -
 
 def picture(plot: Plot, folder: str) -> str:
     """Show a plot, in the colours of the reader's page; its title is the alternative text."""
-    return f"![{escaped(plot.title)}]({folder.rstrip('/')}/{plot.name}.svg)"
+    return f"![{escape(plot.title)}]({folder.rstrip('/')}/{plot.name}.svg)"
 
 
-def _folded(table: ReportTable) -> str:
+def _fold(table: ReportTable) -> str:
     """Write a table; a long one is unfolded by the reader."""
     if len(table.rows) <= LONG:
         return table_markdown(table)
@@ -264,9 +264,9 @@ def table_markdown(table: ReportTable) -> str:
     lines = [
         _row(table.columns),
         "|" + "|".join("--:" if figures else "---" for figures in right) + "|",
-        *(_row(map(shown, row)) for row in table.rows),
+        *(_row(map(format_cell, row)) for row in table.rows),
     ]
-    title = [f"**{escaped(table.title)}**", ""] if table.title else []
+    title = [f"**{escape(table.title)}**", ""] if table.title else []
     note = ["", table.note] if table.note else []
     return "\n".join([*title, *lines, *note])
 
@@ -276,15 +276,15 @@ def goals_table(goals: Iterable[Goal]) -> str:
     lines = ["| goal | measured | asked for | |", "|---|--:|--:|---|"]
     for goal in goals:
         verdict = "held" if goal.held else "**missed**"
-        cells = (escaped(goal.what), goal_value(goal), bounds(goal), verdict)
+        cells = (escape(goal.what), goal_value(goal), bounds(goal), verdict)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Write a text so that Markdown shows it as it is, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()).translate(_TURNS))
 
 
 def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"
+    return f"| {' | '.join(map(escape, cells))} |"

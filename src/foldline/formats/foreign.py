@@ -270,7 +270,7 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
         for position, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
                 kept = (part.id or "") if is_own(message, dialect) else _new(part.id, taken)
-                numbers[Site(index, position)] = kept or _made_up(message, index, position)
+                numbers[Site(index, position)] = kept or _invent_id(message, index, position)
                 taken.add(numbers[Site(index, position)])
     numbers |= {result: numbers[call] for call, result in pairing.answers.items()}
     numbers |= {late: numbers[call] for late, call in pairing.late.items()}
@@ -278,7 +278,7 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
         message = messages[site.message]
         part = message.parts[site.part]
         number = legal_id(part.call_id or "") if isinstance(part, ToolResult) else ""
-        numbers[site] = number or _made_up(message, site.message, site.part)
+        numbers[site] = number or _invent_id(message, site.message, site.part)
     parts: dict[int, dict[int, Part]] = {}
     for site, number in numbers.items():
         part = messages[site.message].parts[site.part]
@@ -305,7 +305,7 @@ def _new(number: str | None, taken: set[str]) -> str:
     return "" if legal in taken else legal
 
 
-def _made_up(message: Message, index: int, position: int) -> str:
+def _invent_id(message: Message, index: int, position: int) -> str:
     return f"call_{message.id[:16] or index}_{position}"
 
 

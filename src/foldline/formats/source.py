@@ -203,20 +203,20 @@ def _gunzip(data: bytes, name: str, limit: int) -> bytes:
         try:
             piece = engine.decompress(chunk, _CHUNK)
         except zlib.error as error:
-            raise _damaged(name, str(error)) from error
+            raise _damage_error(name, str(error)) from error
         position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
         pieces.append(piece)
         size += len(piece)
         if size > limit:
             raise too_large(name, limit)
     if not engine.eof:
-        raise _damaged(name, "it ends too early")
+        raise _damage_error(name, "it ends too early")
     if data[position:].strip(b"\0"):
-        raise _damaged(name, "something else follows it")
+        raise _damage_error(name, "something else follows it")
     return b"".join(pieces)
 
 
-def _damaged(name: str, why: str) -> InputError:
+def _damage_error(name: str, why: str) -> InputError:
     return InputError(
         f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
     )

@@ -56,7 +56,7 @@ def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
         "svg",
         h("title", "Tokens by kind at every request"),
         list(_areas(shown, top)),
-        _reported(shown, top),
+        _draw_reported(shown, top),
         viewBox=f"0 0 {TALL:.0f} {TALL:.0f}",
         preserveAspectRatio="none",
         x="0",
@@ -140,7 +140,7 @@ def _height(tokens: float, top: float) -> float:
     return TALL * (1 - tokens / top)
 
 
-def _reported(shown: Sequence[Point], top: float) -> Html | None:
+def _draw_reported(shown: Sequence[Point], top: float) -> Html | None:
     """Draw what the provider counted, where it says so."""
     pairs = [
         f"{TALL * place:.1f},{_height(point.reported.total - point.reported.output, top):.1f}"
@@ -235,7 +235,7 @@ def label(band: str) -> str:
     )
 
 
-def stacked(sizes: Sequence[int], whole: int) -> Html:
+def draw_bar(sizes: Sequence[int], whole: int) -> Html:
     """Draw the tokens of one request as a bar."""
     pieces, left = [], 0.0
     for band, tokens in enumerate(sizes):

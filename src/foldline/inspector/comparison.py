@@ -179,10 +179,10 @@ class _FateFinder:
             edit = self._rewrites.get(message.id)
             fate = _REWRITES.get(edit.kind, "cleared") if edit else "cut"
             return fate, message, stays, 0
-        quoted = self._quoted(message)
-        return self._removed(message, quoted), message, None, quoted
+        quoted = self._count_quoted(message)
+        return self._explain_removal(message, quoted), message, None, quoted
 
-    def _removed(self, message: Message, quoted: int) -> Fate:
+    def _explain_removal(self, message: Message, quoted: int) -> Fate:
         if quoted:
             return "quoted"
         if self._snapshot.names and any(
@@ -193,7 +193,7 @@ class _FateFinder:
             return "told" if by_model else "folded"
         return "gone" if self._revision.cause == "recorded" else "handle"
 
-    def _quoted(self, message: Message) -> int:
+    def _count_quoted(self, message: Message) -> int:
         texts = visible_texts(message) if self._snapshot.text else ()
         return sum(
             self._snapshot.quotes({s for line in lines if len(s := line.strip()) >= SHORTEST})

@@ -80,7 +80,7 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
         InputError: It cannot be read, or has no such conversation.
     """
     recording = read_file(path, format=format)
-    chosen, parts = _chosen(recording, conversation)
+    chosen, parts = _choose(recording, conversation)
     current = parts[-1].transcript
     named = (model_named(part.transcript.messages) for part in reversed(parts))
     names = tuple(one.name for one in recording.conversations) if len(parts) == 1 else ()
@@ -97,7 +97,7 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
     )
 
 
-def _chosen(
+def _choose(
     recording: Recording, wanted: int | None
 ) -> tuple[int, Sequence[RecordedConversation]]:
     """Return which conversation is meant, and all that belong to it."""
@@ -160,12 +160,12 @@ def read_apart(
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:  # noqa: S603  # our own
         assert child.stdout is not None  # noqa: S101  # it is a pipe
         try:
-            return _received(child.stdout, progress)
+            return _receive(child.stdout, progress)
         finally:
             child.kill()
 
 
-def _received(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileContent:
+def _receive(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileContent:
     head = json.loads(lines.readline() or b'{"error": "The reading of the file broke off"}')
     if "error" in head:
         raise InputError(head["error"], hint=head.get("hint", ""))
@@ -185,7 +185,7 @@ def _received(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileC
     return FileContent(**head, segments=tuple(segments))
 
 
-def _sent(content: FileContent) -> Iterator[str]:
+def _serialize(content: FileContent) -> Iterator[str]:
     """Yield lines: what the file is, then each message."""
     head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
@@ -252,7 +252,9 @@ def mark(path: Path, format: str, size: int) -> Mark | None:  # noqa: A002  # as
         return Mark(path, format, os.fstat(file.fileno()).st_ino, end, _digest(file, end))
 
 
-def appended(marked: Mark, known: Sequence[Message]) -> tuple[tuple[Message, ...], Mark] | None:
+def read_appended(
+    marked: Mark, known: Sequence[Message]
+) -> tuple[tuple[Message, ...], Mark] | None:
     """
     Read what was appended to a file.
 
@@ -278,11 +280,11 @@ def appended(marked: Mark, known: Sequence[Message]) -> tuple[tuple[Message, ...
         found = read_file(window, format=marked.format).current.transcript.messages
     except InputError:
         return None
-    joined = _joined(known, found)
+    joined = _join(known, found)
     return None if joined is None else (joined, now)
 
 
-def _joined(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, ...] | None:
+def _join(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, ...] | None:
     """Continue known messages by those that were found behind the last of them."""
     for dropped in range(min(CHANGED, len(known) - 1) + 1):
         kept = known[: len(known) - dropped]
@@ -357,7 +359,7 @@ def main(words: Sequence[str]) -> None:
         failed = {"error": error.message, "hint": error.hint or ""}
         sys.stdout.write(json.dumps(failed) + "\n")
         return
-    for line in _sent(content):
+    for line in _serialize(content):
         sys.stdout.write(line + "\n")
 
 

@@ -96,7 +96,7 @@ def check_knowledge(
     if found or question is None:
         return KnowledgeCheck(wanted, _best(found), tuple(found), literal=True)
     order = list(STANDINGS)
-    near = sorted(places.related(question, pool), key=lambda one: order.index(one.standing))
+    near = sorted(places.find_related(question, pool), key=lambda one: order.index(one.standing))
     return KnowledgeCheck(wanted, _best(near), tuple(near), literal=False)
 
 
@@ -148,7 +148,7 @@ class _Places:
     handles: Mapping[str, str]
 
     @cached_property
-    def shown(self) -> dict[str, Message]:
+    def view_by_id(self) -> dict[str, Message]:
         """What is in view, by its id."""
         return {message.id: message for message in self.view}
 
@@ -167,7 +167,7 @@ class _Places:
             Where a phrase stands as it is; and, where it stands nowhere, the messages that hold
             most words of a question.
         """
-        shown = self.shown
+        shown = self.view_by_id
         summaries = {message.id for message in self.snapshots}
         view = [*(m for m in self.view if m.id not in summaries), *self.snapshots]
         behind = [m for m in self.log if shown.get(m.id) is not m and shown.get(m.id) != m]
@@ -192,7 +192,7 @@ class _Places:
         return found, [] if found else self._pool(scored)
 
     def _literal_standing(self, message: Message) -> Standing:
-        if self.shown.get(message.id) is not message:
+        if self.view_by_id.get(message.id) is not message:
             return "handle"
         return "snapshot" if _stands_for_others(message) else "here"
 
@@ -211,7 +211,7 @@ class _Places:
             chosen.append(message)
         return sorted(chosen, key=lambda message: order.get(message.id, last))
 
-    def related(self, question: RecallQuery, pool: Sequence[Message]) -> Iterator[Mention]:
+    def find_related(self, question: RecallQuery, pool: Sequence[Message]) -> Iterator[Mention]:
         """Yield the passages that have most to do with a question, and where each stands."""
         by_handle = {self.handles.get(message.id, message.id): message for message in pool}
         snapshot = SnapshotText(self.snapshots)
@@ -223,7 +223,7 @@ class _Places:
                 yield Mention(standing, message.id, handle, message.role, text)
 
     def _standing(self, text: str, message: Message, snapshot: SnapshotText) -> Standing:
-        now = self.shown.get(message.id)
+        now = self.view_by_id.get(message.id)
         if now is not None and _stands_for_others(now):
             return "snapshot"
         lines = [line.strip() for line in text.split("\n") if line.strip()]

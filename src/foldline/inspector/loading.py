@@ -12,13 +12,13 @@ from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.inspector.file_reading import (
     APART,
-    appended,
     mark,
     model_named,
     read_apart,
+    read_appended,
     read_content,
 )
-from foldline.inspector.timeline import ViewSegment, archived, recorded
+from foldline.inspector.timeline import ViewSegment, replay_archive, segment_recording
 from foldline.inspector.trace import SessionTrace, TraceSource, without_wire
 from foldline.models.catalogue import Catalogue
 from foldline.values.messages import Message
@@ -75,17 +75,19 @@ def from_file(
         warnings=held.warnings,
     )
     progress(0.5, "Following what was shown")
-    segments = recorded([tuple(map(without_wire, messages)) for messages in held.segments])
+    segments = segment_recording(
+        [tuple(map(without_wire, messages)) for messages in held.segments]
+    )
     current = Transcript(
         segments[-1].messages, held.dialect, held.system, held.tools, None, held.warnings
     )
     log = {message.id: message for segment in segments for message in segment.messages}
     model = model or held.model
-    made = _measured(source, tuple(log.values()), segments, current, model, config)
-    return _prepared(replace(made, mark=mark(path, held.format, status.st_size)), progress)
+    made = _build_trace(source, tuple(log.values()), segments, current, model, config)
+    return _prepare(replace(made, mark=mark(path, held.format, status.st_size)), progress)
 
 
-def grown(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
+def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     """
     Read what was appended to the file of a session.
 
@@ -103,7 +105,7 @@ def grown(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     if trace.mark is None or trace.source.conversations:
         return None
     progress(0.02, "Reading what was appended")
-    found = appended(trace.mark, last.messages)
+    found = read_appended(trace.mark, last.messages)
     if found is None:
         return None
     messages, marked = found
@@ -126,7 +128,7 @@ def grown(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
         trace.overhead,
         marked,
     )
-    return _prepared(made, progress)
+    return _prepare(made, progress)
 
 
 def from_archive(
@@ -154,7 +156,7 @@ def from_archive(
     model = model or (info.head.model if info else "") or model_named(log)
     light = tuple(map(without_wire, log))
     progress(0.4, "Replaying what was shown")
-    segments = archived(light, batches)
+    segments = replay_archive(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
     source = TraceSource(
         title=name,
@@ -167,10 +169,12 @@ def from_archive(
     current = Transcript(segments[-1].messages, source.agent)
     window = info.head.window if info else None
     stored = (overhead, window)
-    return _prepared(_measured(source, light, segments, current, model, config, stored), progress)
+    return _prepare(
+        _build_trace(source, light, segments, current, model, config, stored), progress
+    )
 
 
-def _measured(
+def _build_trace(
     source: TraceSource,
     log: tuple[Message, ...],
     segments: tuple[ViewSegment, ...],
@@ -195,7 +199,7 @@ def _measured(
     return SessionTrace(source, log, segments, current, counter, info, config, around)
 
 
-def _prepared(trace: SessionTrace, progress: Progress) -> SessionTrace:
+def _prepare(trace: SessionTrace, progress: Progress) -> SessionTrace:
     """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
     _ = trace.timeline

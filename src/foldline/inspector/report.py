@@ -68,7 +68,7 @@ def report(trace: SessionTrace, now: float) -> str:
             "main",
             _contents(changes),
             h("div", overview(trace, links), id="overview"),
-            h("div", _forgotten(trace, links), id="forgotten"),
+            h("div", _forgotten_section(trace, links), id="forgotten"),
             [
                 h("div", compaction(trace, links, i, rows=ROWS), id=f"compaction-{i}")
                 for i in reversed(changes)
@@ -95,7 +95,7 @@ def _contents(changes: range) -> Html:
     return h("nav", h("ul", items, class_="toc"), aria_label="Contents")
 
 
-def _forgotten(trace: SessionTrace, links: Links) -> Html:
+def _forgotten_section(trace: SessionTrace, links: Links) -> Html:
     return h(
         "section",
         h("h1", "What it forgot"),

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.loading import Progress, from_archive, from_file, grown
+from foldline.inspector.loading import Progress, from_archive, from_file, read_growth
 from foldline.inspector.trace import Origin, SessionTrace
 
 Result = TypeVar("Result")
@@ -136,7 +136,7 @@ class SessionCache:
             self._known.update((one.key, one) for one in found)
         return tuple(found)
 
-    def known(self, key: str) -> SessionEntry | None:
+    def find_entry(self, key: str) -> SessionEntry | None:
         """Return the session with a key, if it was ever listed."""
         if key not in self._known:
             self.sessions()
@@ -219,7 +219,7 @@ class SessionCache:
         self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None
     ) -> Callable[[Progress], SessionTrace]:
         whole = self._work(listed, conversation)
-        return lambda progress: (before and grown(before, progress)) or whole(progress)
+        return lambda progress: (before and read_growth(before, progress)) or whole(progress)
 
     def _work(
         self, listed: SessionEntry, conversation: int | None

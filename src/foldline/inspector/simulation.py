@@ -11,7 +11,7 @@ from foldline.core.asks import Ask, Reply
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import pays_after
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError
 from foldline.evaluation.future_use import identifiers
@@ -102,19 +102,19 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
 
     there = Transcript(tuple(view), trace.current.dialect)
     made = compact_transcript(
-        there, trace.counter, budget, configured(config), refuse, config=config
+        there, trace.counter, budget, configure(config), refuse, config=config
     )
     receipt = made.receipt
     if asks:
         # The same without anybody to ask: what refuses would be told as a failure.
         receipt = compact_transcript(
-            there, trace.counter, budget, configured(config), config=config
+            there, trace.counter, budget, configure(config), config=config
         ).receipt
     after = made.shown.messages
     comparison = compare(
         view, after, Revision("compaction", receipt, receipt.edits), trace.counter
     )
-    rewritten = _rewritten(comparison, receipt)
+    rewritten = _count_rewritten(comparison, receipt)
     prices = trace.model.prices
     return Simulation(
         receipt,
@@ -136,7 +136,7 @@ def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Bu
     return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
 
 
-def _rewritten(made: ViewComparison, receipt: Receipt) -> int:
+def _count_rewritten(made: ViewComparison, receipt: Receipt) -> int:
     """Return the tokens that the next request writes to the cache again."""
     shown = [row for row in made.rows if row.new is not None]
     return sum(row.after for row in shown[receipt.kept_prefix :])

@@ -15,7 +15,7 @@ from foldline.inspector.chart import Range
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
-from foldline.inspector.pages.compaction import against_log, compaction, forgotten
+from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
@@ -102,7 +102,7 @@ class InspectorSite:
             case ("static", name) if name in STATIC:
                 return PageResponse((_FOLDER / name).read_text("utf-8"), kind=STATIC[name])
             case ("s", key, *rest) if _KEY.fullmatch(key):
-                listed = self._shelf.known(key)
+                listed = self._shelf.find_entry(key)
                 if listed is not None:
                     return self._session(call, listed, tuple(rest))
         return missing("There is no such page.")
@@ -163,7 +163,7 @@ class InspectorSite:
             case ():
                 return overview(trace, links, _range(call, len(trace.timeline.points)))
             case ("forgotten",):
-                return forgotten(trace, links, call.query.get("fate", ""), number or 0)
+                return render_forgotten(trace, links, call.query.get("fate", ""), number or 0)
             case ("tokens",):
                 return tokens(trace, links)
             case ("knows",):
@@ -202,7 +202,7 @@ class InspectorSite:
             listed,
             call.number("conversation"),
             name,
-            lambda progress: _tried(trace, links, fields, at, progress),
+            lambda progress: _try_settings(trace, links, fields, at, progress),
         )
         if not job.wait(0.5):
             return _waiting(listed.title, job)
@@ -260,7 +260,7 @@ def _warm(trace: SessionTrace) -> Job[object]:
     )
 
 
-def _tried(
+def _try_settings(
     trace: SessionTrace,
     links: Links,
     fields: Mapping[str, str],
@@ -280,13 +280,13 @@ def missing(words: str) -> PageResponse:
     return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
 
 
-def refused() -> PageResponse:
+def refusal_page() -> PageResponse:
     """Return the answer for those who did not come by the link."""
     words = "This page opens with the link that foldline inspect printed when it was started."
     return _plain("Closed", h("section", h("h1", "This page is closed"), note(words)), 403)
 
 
-def entered(path: str) -> PageResponse:
+def entry_page(path: str) -> PageResponse:
     """Return the page that leads on from the first link, so that its token is not kept around."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
     body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))

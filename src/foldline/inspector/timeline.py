@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.session.batches import BOUND, Batch
-from foldline.values.edits import Edit, applied
+from foldline.values.edits import Edit, apply_by_id
 from foldline.values.messages import Message, Opaque, Usage
 from foldline.values.tokens import TokenCounter
 
@@ -63,7 +63,7 @@ class ModelRequest:
     end: int
 
 
-def archived(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegment, ...]:
+def replay_archive(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegment, ...]:
     """
     Replay the log of a session with the edits of its compactions.
 
@@ -74,10 +74,10 @@ def archived(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[ViewSegm
     Returns:
         Segments, at least one.
     """
-    return tuple(_replayed(log, batches))
+    return tuple(_replay(log, batches))
 
 
-def _replayed(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSegment]:
+def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSegment]:
     coming, done = iter(log), 0
     shown: dict[str, Message] = {}
     start, revision = 0, None
@@ -89,10 +89,10 @@ def _replayed(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[View
             yield ViewSegment(tuple(shown.values()), start, revision)
         if taken_back:
             in_effect.remove(batch)
-            shown = _shown(log[:done], in_effect)
+            shown = _apply_batches(log[:done], in_effect)
         else:
             in_effect.append(batch)
-            shown = applied(shown, batch.edits)
+            shown = apply_by_id(shown, batch.edits)
         if batch.kind != BOUND:
             cause: Cause = "undo" if taken_back else "compaction"
             undone = batch.undone_at is not None and not taken_back
@@ -116,19 +116,19 @@ def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
     return [(at, batch, taken_back) for at, _, taken_back, batch in ordered]
 
 
-def _shown(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
+def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
     """Return what a log shows with some batches, each applied when the log was as long as then."""
     shown: dict[str, Message] = {}
     done = 0
     for batch in batches:
         shown.update((m.id, m) for m in log[done : batch.at])
         done = max(done, batch.at)
-        shown = applied(shown, batch.edits)
+        shown = apply_by_id(shown, batch.edits)
     shown.update((m.id, m) for m in log[done:])
     return shown
 
 
-def recorded(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:
+def segment_recording(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:
     """
     Take what an agent recorded before and after each of its own compactions.
 
@@ -238,7 +238,7 @@ def timeline(
         tools: Tokens of the tool schemas.
     """
     weigh = _Weights(counter)
-    around = _added(_NOTHING, (("tools", tools), ("system", system)))
+    around = _add_sizes(_NOTHING, (("tools", tools), ("system", system)))
     points: list[Point] = []
     found = requests(segments)
     marks = [next(r.number for r in found if r.segment >= index) for index in range(len(segments))]
@@ -282,7 +282,7 @@ def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
     return count
 
 
-def _added(sizes: Sizes, kinds: Sequence[tuple[str, int]]) -> Sizes:
+def _add_sizes(sizes: Sizes, kinds: Sequence[tuple[str, int]]) -> Sizes:
     found = list(sizes)
     for kind, tokens in kinds:
         found[BANDS.index(kind)] += tokens

@@ -18,7 +18,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foldline.errors import FoldlineError
-from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entered, refused
+from foldline.inspector.site import (
+    InspectorSite,
+    PageRequest,
+    PageResponse,
+    entry_page,
+    refusal_page,
+)
 
 Verdict: TypeAlias = Literal["allowed", "enter", "refused"]
 
@@ -165,14 +171,14 @@ def application(answer: Callable[[PageRequest], PageResponse], access: Access) -
         form = await _form(request)
         query = dict(parse_qsl(request.url.query, max_num_fields=FIELDS))
         if form is None:
-            return _response(refused())
+            return _response(refusal_page())
         verdict = access.judge(
             request.method, request.headers, request.cookies, query.get("token", ""), form
         )
         if verdict == "refused":
-            return _response(refused())
+            return _response(refusal_page())
         if verdict == "enter":
-            made = _response(entered(request.url.path))
+            made = _response(entry_page(request.url.path))
             made.set_cookie(access.cookie, access.token, httponly=True, samesite="strict")
             return made
         path = tuple(part for part in request.url.path.split("/") if part)

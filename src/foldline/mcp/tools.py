@@ -66,12 +66,12 @@ def archive_opener(path: Path) -> Opens:
         StoreError: When it is called, and there is no archive.
     """
 
-    def opened() -> Archive:
+    def open_archive() -> Archive:
         if not path.exists():
             raise StoreError(f"There is no archive {path} yet: nothing was compacted or recorded.")
         return Archive.open(path)
 
-    return opened
+    return open_archive
 
 
 # --- reading -------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def reading_rows() -> Iterator[None]:
     try:
         yield
     except (LookupError, AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise _damaged(f"{type(error).__name__}: {error}"[:300]) from error
+        raise _damage_error(f"{type(error).__name__}: {error}"[:300]) from error
 
 
 def as_bytes(value: object) -> bytes:
@@ -30,11 +30,11 @@ def as_bytes(value: object) -> bytes:
         StoreError: It is something else.
     """
     if not isinstance(value, bytes):
-        raise _damaged(f"a {type(value).__name__} stands in the place of bytes")
+        raise _damage_error(f"a {type(value).__name__} stands in the place of bytes")
     return value
 
 
-def _damaged(why: str) -> StoreError:
+def _damage_error(why: str) -> StoreError:
     return StoreError(
         f"What is remembered is damaged: {why}.",
         hint="Restore the file from a backup.",

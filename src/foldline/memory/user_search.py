@@ -160,8 +160,8 @@ class UserSearch:
         authors = _authors(connection, self._user)
         cut = self._cut(query, authors)
         pool = min(max(2 * count, FEWEST), MOST)
-        found = self._worded(connection, state, cut, wanted, pool, count)
-        numbers = {*found.scores, *_dated(connection, self._user, query, wanted, pool)}
+        found = self._find_by_words(connection, state, cut, wanted, pool, count)
+        numbers = {*found.scores, *_find_by_date(connection, self._user, query, wanted, pool)}
         sample = None
         if self._directions is not None and vector is not None:
             with self._lock:
@@ -201,7 +201,7 @@ class UserSearch:
         rest = names.named(query).rest
         return terms(rest, words=self._words) or terms(query, words=self._words)
 
-    def _worded(
+    def _find_by_words(
         self,
         connection: Connection,
         state: UserState,
@@ -305,7 +305,9 @@ def _authors(connection: Connection, user: str) -> list[str]:
     return [str(author) for (author,) in rows]
 
 
-def _dated(connection: Connection, user: str, query: str, wanted: Filter, pool: int) -> list[int]:
+def _find_by_date(
+    connection: Connection, user: str, query: str, wanted: Filter, pool: int
+) -> list[int]:
     """Return the memories inside the windows of time that a query names, or right after."""
     found = list[int]()
     for start, end in date_windows(query, wanted.now):
@@ -329,8 +331,8 @@ def _admission(wanted: Filter, facts: Mapping[str, FilterFacts]) -> Callable[[st
     """Return whether a memory may be found; those beside others need not be admitted."""
     admits = wanted.admits()
 
-    def allowed(name: str) -> bool:
+    def is_allowed(name: str) -> bool:
         end = facts[name].expires
         return (end is None or end > wanted.now) and (admits is None or admits(facts[name]))
 
-    return allowed
+    return is_allowed

@@ -129,7 +129,7 @@ class AnthropicAssembler:
             case "content_block_delta":
                 return self._delta(_index(value), mapping(value.get("delta")))
             case "message_delta":
-                usage = {**mapping(self._message.get("usage")), **_known(value.get("usage"))}
+                usage = {**mapping(self._message.get("usage")), **_drop_none(value.get("usage"))}
                 self._message = {**self._message, **mapping(value.get("delta")), "usage": usage}
             case "message_stop":
                 self._done = True
@@ -178,7 +178,7 @@ def _index(value: dict[str, Any]) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _known(usage: Any) -> dict[str, Any]:
+def _drop_none(usage: Any) -> dict[str, Any]:
     return {key: value for key, value in mapping(usage).items() if value is not None}
 
 

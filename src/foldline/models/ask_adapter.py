@@ -10,7 +10,7 @@ from foldline.errors import ModelError
 from foldline.models.completion import Completion, CompletionRequest
 from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
-from foldline.redaction import explained
+from foldline.redaction import explain_error
 from foldline.values.messages import Usage
 
 MARGIN_SHARE, MARGIN_MOST = 50, 4_096
@@ -128,7 +128,7 @@ def to_reply(done: Completion, name: str) -> Reply:
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    message = error.message if isinstance(error, ModelError) else explained(error)
+    message = error.message if isinstance(error, ModelError) else explain_error(error)
     long = isinstance(error, TooLong)
     return Reply(
         error=message,

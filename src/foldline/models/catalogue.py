@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.core.summary_settings import SummarySettings
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.models.info import ModelInfo, Provider, read_model_info, read_provider
 
@@ -53,7 +53,7 @@ class Catalogue:
             InputError: The file cannot be read, or an entry is malformed; the error names it.
         """
         own = os.fspath(path) if path is not None else os.environ.get(VARIABLE, "")
-        known = _bundled()
+        known = _load_bundled()
         if not own:
             return cls(known.models, known.providers)
         models, providers = _read(_contents(Path(own)), own, known.providers)
@@ -116,7 +116,7 @@ def unknown_model(model: str | None) -> str:
     known = Catalogue.load()
     if known.find(model).resolved:
         return ""
-    near = meant(normalize_name(model), known.models)
+    near = suggest_name(normalize_name(model), known.models)
     return (
         f"The model {model[:100]!r} is not known: its tokens are counted like those of a common "
         f"one. {near}Give window= and counter=, or name it in a file of models."
@@ -124,7 +124,7 @@ def unknown_model(model: str | None) -> str:
 
 
 @cache
-def _bundled() -> Catalogue:
+def _load_bundled() -> Catalogue:
     text = Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8")
     return Catalogue(*_read(text, "catalogue.json", {}))
 

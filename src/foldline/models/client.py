@@ -183,16 +183,16 @@ class Client:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
         """
         request = self._request(messages, options)
-        return iterate_blocking(self._streamed(request, options.get("timeout")))
+        return iterate_blocking(self._stream(request, options.get("timeout")))
 
     def astream(
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
         request = self._request(messages, options)
-        return self._streamed(request, options.get("timeout"))
+        return self._stream(request, options.get("timeout"))
 
-    def _streamed(
+    def _stream(
         self, request: CompletionRequest, timeout: float | None
     ) -> AsyncGenerator[Delta | Completion, None]:
         return self._sender.stream(replace(request, stream=True), self._budget(timeout))

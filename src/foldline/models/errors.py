@@ -13,7 +13,7 @@ from foldline.errors import ModelError
 from foldline.models.endpoint import Secret, reveal_all
 from foldline.models.overflow import detect
 from foldline.models.provider_failure import Failure, failure_of
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 
 RETRY_STATUSES: Final = frozenset({408, 409, 429})
 """Statuses, besides those of the server itself, after which the same request may succeed."""
@@ -76,8 +76,8 @@ def provider_error(
     """
     kind, code, message = _error_fields(body)
     keys = reveal_all(secrets)
-    message = redacted(message, keys)[:MESSAGE_CHARS].strip()
-    code = redacted(code or kind, keys)[:100]
+    message = redact_json(message, keys)[:MESSAGE_CHARS].strip()
+    code = redact_json(code or kind, keys)[:100]
     where = f"status {status}" if status is not None else "an error in the answer"
     words = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit

@@ -146,7 +146,7 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOver
             )
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
-    return _named(failure) or _said(failure) or _silent(failure)
+    return _detect_by_code(failure) or _detect_by_text(failure) or _detect_by_usage(failure)
 
 
 def overflow_in(
@@ -163,7 +163,7 @@ def overflow_in(
     return detect(failure_of(said, window), detectors)
 
 
-def _named(failure: Failure) -> DetectedOverflow | None:
+def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
     """Decide by what is named: code, class, stop reason, status."""
     how = ""
     if not CODES.isdisjoint(failure.code.lower().split()):
@@ -183,12 +183,12 @@ def _named(failure: Failure) -> DetectedOverflow | None:
     return DetectedOverflow(how, words.limit or limit, words.asked, words.output)
 
 
-def _said(failure: Failure) -> DetectedOverflow | None:
+def _detect_by_text(failure: Failure) -> DetectedOverflow | None:
     """Decide by the words."""
     return _phrase(failure.text) if failure.status in _BAD_REQUEST else None
 
 
-def _silent(failure: Failure) -> DetectedOverflow | None:
+def _detect_by_usage(failure: Failure) -> DetectedOverflow | None:
     """Decide by the numbers of an answer that looks like any other."""
     usage, window = failure.usage, failure.window
     if usage is None or not window:
@@ -297,7 +297,7 @@ _SENTENCES: Final = (
 )
 
 
-def _compiled(sentence: str) -> re.Pattern[str]:
+def _compile_phrase(sentence: str) -> re.Pattern[str]:
     for place in _PLACES:
         sentence = sentence.replace(place, f"(?P<{place.lower()}>{_NUMBER})")
     return re.compile(sentence, re.IGNORECASE)
@@ -306,4 +306,4 @@ def _compiled(sentence: str) -> re.Pattern[str]:
 @cache
 def phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return whose words they are and the patterns; made once, when the first is looked for."""
-    return tuple((provider, _compiled(sentence)) for provider, sentence in _SENTENCES)
+    return tuple((provider, _compile_phrase(sentence)) for provider, sentence in _SENTENCES)

@@ -157,13 +157,13 @@ def _of_body(body: Any) -> Failure:
     statuses: list[int] = []
     limits: list[int] = []
     if isinstance(body, (str, bytes)):
-        parsed = _parsed(body)
+        parsed = _parse(body)
         body = parsed if isinstance(parsed, (Mapping, list)) else {"message": _string(body)}
     for fields in _objects(body, DEEPEST):
         texts += [
             value[:LONGEST]
             for name in _TEXTS
-            if isinstance(value := fields.get(name), str) and not _parsed(value)
+            if isinstance(value := fields.get(name), str) and not _parse(value)
         ]
         for name in _CODES:
             value = fields.get(name)
@@ -180,7 +180,7 @@ def _of_body(body: Any) -> Failure:
 def _objects(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
     """Yield an object and those in it that may hold an error; text that is JSON is read too."""
     if isinstance(value, str):
-        value = _parsed(value)
+        value = _parse(value)
     if isinstance(value, Mapping):
         yield value
         inner = [value[name] for name in _INNER if name in value]
@@ -191,7 +191,7 @@ def _objects(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
             yield from _objects(item, depth - 1)
 
 
-def _parsed(text: str | bytes) -> Any:
+def _parse(text: str | bytes) -> Any:
     """Return the JSON value of a text that is an object or a list, else None."""
     if len(text) > LONGEST or _string(text).lstrip()[:1] not in ("{", "["):
         return None

@@ -26,7 +26,7 @@ from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
 from foldline.models.sse import SSEDecoder
 from foldline.models.transport import Incoming, Outgoing, Transport
-from foldline.redaction import SHORTEST, redacted, without
+from foldline.redaction import SHORTEST, redact_json, without
 
 Result = TypeVar("Result")
 
@@ -127,7 +127,7 @@ class SecretFilter:
                 yield held
                 held = None
             text = without((held.text if held else "") + delta.text, self._keys)
-            end = len(text) - self._begun(text)
+            end = len(text) - self._count_begun(text)
             if text[end:]:
                 self._held = replace(delta, text=text[end:], name="")
             if text[:end] or delta.name or not text:
@@ -139,7 +139,7 @@ class SecretFilter:
             yield self._held
             self._held = None
 
-    def _begun(self, text: str) -> int:
+    def _count_begun(self, text: str) -> int:
         """Return how many characters at the end of a text may begin a key."""
         longest = 0
         for key in self._keys:
@@ -179,7 +179,7 @@ class Sender:
             return self._read(_object(body))
 
         done = await self._retry(once, budget)
-        return self._priced(done, request, budget, began)
+        return self._add_price(done, request, budget, began)
 
     async def stream(
         self, request: CompletionRequest, budget: RetryBudget
@@ -222,7 +222,7 @@ class Sender:
                     done = self._read(assembler.whole())
             except ModelError as error:
                 raise self._clean(error) from None
-            yield self._priced(done, request, budget, began)
+            yield self._add_price(done, request, budget, began)
 
     async def _retry(self, once: Callable[[], Awaitable[Result]], budget: RetryBudget) -> Result:
         try:
@@ -265,11 +265,11 @@ class Sender:
             )
 
     def _clean(self, error: ModelError) -> ModelError:
-        error.message = redacted(error.message, reveal_all(self.endpoint.secrets))
+        error.message = redact_json(error.message, reveal_all(self.endpoint.secrets))
         error.args = (error.message,)
         return error
 
-    def _priced(
+    def _add_price(
         self, done: Completion, request: CompletionRequest, budget: RetryBudget, began: float
     ) -> Completion:
         usd = None if done.usage is None else price(request.info, done.usage)

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Final
 from unicodedata import category, normalize
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.notes.markdown_file import MarkdownFile
 from foldline.notes.note import (
@@ -91,11 +91,11 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 
 def one_line(text: str) -> str:
     """Return a text on one line, without control characters and halves of characters."""
-    shown = (" " if _hidden(letter) else letter for letter in text)
+    shown = (" " if _is_hidden(letter) else letter for letter in text)
     return " ".join("".join(shown).split())
 
 
-def _hidden(letter: str) -> bool:
+def _is_hidden(letter: str) -> bool:
     return letter in TURNS or category(letter) in ("Cc", "Cs", "Zl", "Zp")
 
 
@@ -222,7 +222,7 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
         raise InputError(
             f"{str(value)[:40]!r} is no {name} of a note",
             field=name,
-            hint=f"{meant(str(value), known)}Known: {', '.join(known)}.",
+            hint=f"{suggest_name(str(value), known)}Known: {', '.join(known)}.",
         )
     return str(value)
 

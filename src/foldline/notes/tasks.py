@@ -29,7 +29,7 @@ from foldline.notes.note import (
 from foldline.notes.note_fields import NoteDraft, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
-from foldline.redaction import explained, redacted
+from foldline.redaction import explain_error, redact_json
 
 LONGEST_OUTCOME: Final = 2_000
 """Characters of a result or reason that are kept; more belongs into the content."""
@@ -330,7 +330,9 @@ class _Run:
             async with asyncio.timeout(self._schedule.seconds):
                 outcome = await self._work(note)
         except TimeoutError as error:
-            reason = redacted(str(error)) or f"it took more than {self._schedule.seconds} seconds"
+            reason = (
+                redact_json(str(error)) or f"it took more than {self._schedule.seconds} seconds"
+            )
             await self._record(self._tasks.fail, note.id, reason, self._failed)
         except asyncio.CancelledError:
             doing = asyncio.current_task()
@@ -338,7 +340,7 @@ class _Run:
                 raise
             await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
-            reason = explained(error)
+            reason = explain_error(error)
             await self._record(self._tasks.fail, note.id, reason, self._failed)
         else:
             await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)

@@ -16,7 +16,7 @@ from foldline.outputs.markup import is_markup, markup_lines
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
 from foldline.outputs.source_code import CODE, is_code, source_code
-from foldline.outputs.tables import delimited, delimiter
+from foldline.outputs.tables import condense_delimited, delimiter
 from foldline.outputs.verdict import failures, is_summary, last_failure
 from foldline.values.part_text import bounded_lines, result_text, text_lines
 
@@ -98,7 +98,7 @@ def condense(text: str) -> Condensed:
     Returns:
         Its lines, each with how surely it should stay. Time is linear in the text.
     """
-    made = _recognised(text) if SHORT < len(text) <= LONGEST else None
+    made = _recognise(text) if SHORT < len(text) <= LONGEST else None
     made = made or Condensed("plain", plain(text))
     # What a program says when something fails is no failure.
     return made if made.kind == CODE else replace(made, worth=weigh_frame(made))
@@ -121,7 +121,7 @@ def _is_counted(sample: str) -> bool:
     return rising * 10 >= len(numbers) * 8
 
 
-def _recognised(text: str) -> Condensed | None:
+def _recognise(text: str) -> Condensed | None:
     of_json = _json(text)
     if of_json:
         return of_json
@@ -133,7 +133,7 @@ def _recognised(text: str) -> Condensed | None:
         return diff(plain(text))
     raw = _raw(text)
     mark = delimiter(raw)
-    return delimited(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
+    return condense_delimited(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
 
 
 def _of_lines(text: str, lines: Sequence[str], sample: str, kind: str) -> Condensed | None:

@@ -47,7 +47,7 @@ def listing(text: str, lines: Sequence[str], kind: str) -> Condensed:
         return _ls(lines)
     if kind == "tree":
         return Condensed("listing", tuple(_branches(text)))
-    whole = factored(lines)
+    whole = factor_paths(lines)
     return Condensed("listing", tuple(lines), whole=whole, lossless=bool(whole))
 
 
@@ -80,7 +80,7 @@ def _branches(text: str) -> list[str]:
     return found
 
 
-def factored(lines: Sequence[str]) -> str:
+def factor_paths(lines: Sequence[str]) -> str:
     """
     Write paths with each folder once, and their names below it.
 

@@ -175,7 +175,7 @@ def _names(first: Sequence[str]) -> bool:
     )
 
 
-def delimited(lines: Sequence[str], mark: str) -> Condensed:
+def condense_delimited(lines: Sequence[str], mark: str) -> Condensed:
     """
     Judge the lines of a table.
 

@@ -150,7 +150,7 @@ def is_summary(line: str) -> bool:
 
 def failing_lines(lines: Sequence[str]) -> set[int]:
     """Find all lines that say that something failed."""
-    near = lines_with(list(map(_lowered, lines)), NEEDLES)
+    near = lines_with(list(map(_lower, lines)), NEEDLES)
     return {place for place in near if is_failure(lines[place])}
 
 
@@ -166,7 +166,7 @@ def failures(text: str, most: int = 3) -> list[tuple[int, int]]:
         Where they start and end, in order.
     """
     found: list[tuple[int, int]] = []
-    for place in _places(_lowered(text)):
+    for place in _places(_lower(text)):
         start, stop = _line(text, place)
         if _says_so(text, start, stop, place):
             found.append((start, stop))
@@ -177,7 +177,7 @@ def failures(text: str, most: int = 3) -> list[tuple[int, int]]:
 
 def last_failure(text: str) -> tuple[int, int] | None:
     """Find the last line of a text that says that something failed."""
-    lowered = _lowered(text)
+    lowered = _lower(text)
     behind = {needle: lowered.rfind(needle) for needle in NEEDLES}
     for _ in range(TRIES):
         place = max(behind.values())
@@ -194,7 +194,7 @@ def last_failure(text: str) -> tuple[int, int] | None:
 
 def first_failure(text: str) -> str:
     """Return the first line that says that something failed, a giant one around that place."""
-    for place in _places(_lowered(text)):
+    for place in _places(_lower(text)):
         start, stop = _line(text, place)
         if _says_so(text, start, stop, place):
             near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
@@ -243,7 +243,7 @@ def _places(lowered: str) -> Iterator[int]:
                     ahead[needle] = further
 
 
-def _lowered(text: str) -> str:
+def _lower(text: str) -> str:
     """Write a text in lower case, unless letters would move by that."""
     if text.isascii():
         return text.encode("ascii").lower().decode("ascii")  # four times as fast

@@ -26,7 +26,7 @@ _TAGGED = lazy_pattern(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\
 _TAGGED_END: Final = "</output>"
 
 
-def unwrapped(text: str) -> str:
+def unwrap(text: str) -> str:
     """
     Return what a command gave out, without how long it ran and what it is filed under.
 

@@ -61,14 +61,14 @@ class PostgresDatabase:
     ) -> None:
         self._patience = patience
         self._schema = schema
-        self.place = _described(url)
+        self.place = _describe(url)
         settings: dict[str, Any] = {
             "autocommit": True,
             "application_name": f"foldline {schema.what}",
             "connect_timeout": max(2, round(patience)),
         }
         # Not from the pool, which would try again and again and keep to itself why.
-        with self._errors(), self._reached(url, settings) as connection:
+        with self._errors(), self._connect(url, settings) as connection:
             self._configure(connection)
             migrate(PostgresConnection(connection), schema, self.place)
         self._pool: ConnectionPool[Any] | None = ConnectionPool(
@@ -116,7 +116,7 @@ class PostgresDatabase:
         if pool is not None:
             pool.close(timeout=self._patience)
 
-    def _reached(self, url: str, settings: dict[str, Any]) -> psycopg.Connection[Any]:
+    def _connect(self, url: str, settings: dict[str, Any]) -> psycopg.Connection[Any]:
         try:
             return psycopg.connect(url, **settings)
         except psycopg.Error as error:
@@ -143,7 +143,7 @@ class PostgresDatabase:
     def _transaction(self, begin: str) -> Iterator[PostgresConnection]:
         with self._errors():
             pool = self._open()
-            connection = self._begun(pool, begin)
+            connection = self._begin(pool, begin)
             try:
                 yield PostgresConnection(connection)
                 self._commit(pool, connection, begin)
@@ -154,7 +154,7 @@ class PostgresDatabase:
             finally:
                 pool.putconn(connection)
 
-    def _begun(self, pool: ConnectionPool[Any], begin: str) -> Any:
+    def _begin(self, pool: ConnectionPool[Any], begin: str) -> Any:
         """Begin a transaction on a connection that lives; the server may have dropped some."""
         for _ in range(pool.max_size + 1):
             connection = pool.getconn()
@@ -208,12 +208,12 @@ class PostgresDatabase:
         try:
             yield
         except (psycopg.Error, PoolTimeout) as error:
-            raise explained(error, self.place, self._patience) from error
+            raise explain_error(error, self.place, self._patience) from error
         except (UnicodeEncodeError, OverflowError) as error:
             raise _unfit(self.place, error) from error
 
 
-def _described(url: str) -> str:
+def _describe(url: str) -> str:
     """Name a database without the password that its URL may hold."""
     try:
         given = conninfo_to_dict(url)
@@ -226,7 +226,7 @@ def _described(url: str) -> str:
     return f"PostgreSQL at {host}/{name}".rstrip("/")
 
 
-def explained(error: Exception, place: str, patience: float) -> StoreError:
+def explain_error(error: Exception, place: str, patience: float) -> StoreError:
     """Say what went wrong and what to do next; nothing of it holds the password."""
     match error:
         case PoolTimeout():

@@ -14,7 +14,7 @@ _PLACE: Final = re.compile(r"\?|(?<!:):([a-z_]+)")
 
 
 @lru_cache(maxsize=256)
-def translated(statement: str) -> str:
+def translate(statement: str) -> str:
     """
     Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
 
@@ -39,10 +39,10 @@ class PostgresConnection:
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
         """Run one statement."""
-        rows: Rows = self.raw.execute(translated(statement), parameters or None)
+        rows: Rows = self.raw.execute(translate(statement), parameters or None)
         return rows
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> None:
         """Run one statement for each set of values."""
         with self.raw.cursor() as cursor:
-            cursor.executemany(translated(statement), parameters)
+            cursor.executemany(translate(statement), parameters)

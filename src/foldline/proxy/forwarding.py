@@ -186,7 +186,7 @@ class Exchange:
 
     async def _serve(self) -> None:
         if self.endpoint is None:
-            await self._pass_on(await self._send_upstream(self._unread()))
+            await self._pass_on(await self._send_upstream(self._remaining_body()))
             return
         body, whole = await self._body()
         if not whole or not self._is_plain():
@@ -264,7 +264,7 @@ class Exchange:
         async for piece in self._pieces():
             yield piece
 
-    def _unread(self) -> bytes | AsyncIterator[bytes]:
+    def _remaining_body(self) -> bytes | AsyncIterator[bytes]:
         if self.headers.keys() & {"content-length", "transfer-encoding"}:
             return self._pieces()
         self._read.set()

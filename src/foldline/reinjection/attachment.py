@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.core.outcome import Evicted
 from foldline.lazy_patterns import lazy_pattern
 from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
-from foldline.values.snapshot_mark import ATTACHMENT_HEADER, sealed
+from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
@@ -74,7 +74,7 @@ class Attached:
 
 def render(sections: Sequence[str]) -> str:
     """Write the attachment."""
-    return sealed("\n".join((HEADER, *sections)))
+    return seal_text("\n".join((HEADER, *sections)))
 
 
 def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> str:
@@ -92,7 +92,7 @@ def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> st
 
 def whole_section(found: FoundFile, standing: Standing) -> str:
     """Write a file as it is."""
-    return _fenced(found, "whole", found.text.removesuffix("\n"), standing)
+    return _fence(found, "whole", found.text.removesuffix("\n"), standing)
 
 
 def part_section(found: FoundFile, standing: Standing, tokens: int, counter: TokenCounter) -> str:
@@ -116,7 +116,7 @@ def part_section(found: FoundFile, standing: Standing, tokens: int, counter: Tok
     if not low:
         return ""
     extent = f"lines {note} of {len(lines):,}"
-    return _fenced(found, extent, "\n".join(kept), standing, "; read the others in the file")
+    return _fence(found, extent, "\n".join(kept), standing, "; read the others in the file")
 
 
 def _ends(lines: Sequence[str], count: int) -> tuple[list[str], str]:
@@ -137,9 +137,7 @@ def name_section(found: FoundFile, standing: Standing) -> str:
     return f"File {path}: {found.size:,} bytes{note}, {what}."
 
 
-def _fenced(
-    found: FoundFile, extent: str, shown: str, standing: Standing, advice: str = ""
-) -> str:
+def _fence(found: FoundFile, extent: str, shown: str, standing: Standing, advice: str = "") -> str:
     longest = max(map(len, re.findall(r"`+", shown)), default=0)
     fence = "`" * max(4, longest + 1)
     path = json.dumps(found.touch.path, ensure_ascii=False)
@@ -152,7 +150,7 @@ def digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def attached(text: str) -> dict[str, Attached]:
+def read_attached(text: str) -> dict[str, Attached]:
     """Read which files an attachment shows, by path; what stands between fences is passed over."""
     found: dict[str, Attached] = {}
     fence = ""
@@ -228,7 +226,7 @@ def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
         path
         for message in view.messages
         if message.is_attachment()
-        for path, it in attached(message.text).items()
+        for path, it in read_attached(message.text).items()
         if it.whole
     }
     return in_sight(found, shown, view.originals) | back

@@ -76,7 +76,7 @@ def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[FileAc
     """
     found: list[FileAccess] = []
     for call, result in pair(messages).answers.items():
-        found += answered(
+        found += find_accesses(
             messages[call.message], messages[result.message], (call, result), settings
         )
     return tuple(sorted(found, key=order))
@@ -87,7 +87,7 @@ def order(touch: FileAccess) -> tuple[int, int]:
     return touch.call.message, touch.call.part
 
 
-def answered(
+def find_accesses(
     calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
 ) -> list[FileAccess]:
     """
@@ -112,7 +112,7 @@ def answered(
             (calling.id, answering.id),
             result.text if operation == "read" else written,
         )
-        for path, operation, written in touched(call, settings)
+        for path, operation, written in find_touches(call, settings)
     ]
 
 
@@ -163,7 +163,7 @@ def stands_in(touch: FileAccess, shown: Mapping[str, Message], log: Mapping[str,
 # --- what a call touches -------------------------------------------------------------------
 
 
-def touched(call: ToolCall, settings: FileSettings) -> Iterator[tuple[str, Operation, str]]:
+def find_touches(call: ToolCall, settings: FileSettings) -> Iterator[tuple[str, Operation, str]]:
     """
     Yield what a call does to which file ("" when it does not say), and the text it puts there.
 
@@ -174,17 +174,17 @@ def touched(call: ToolCall, settings: FileSettings) -> Iterator[tuple[str, Opera
     value = arguments_of(call)
     operation = operation_of(call.name, value, settings)
     if operation is None:
-        for path in _shown_by_command(value):
+        for path in _find_command_paths(value):
             yield path, "read", ""
         if "*** " in call.arguments:
-            for path in _patched(call, value):
+            for path in _find_patch_paths(call, value):
                 yield path, "edited", ""
         return
     paths = list(paths_of(call.arguments, value, settings.path_keys))
     if not paths and operation == "edited":
-        paths = list(_patched(call, value))
+        paths = list(_find_patch_paths(call, value))
     for path in paths[:MOST_PATHS] or [""]:
-        yield path, operation, _written(value, operation)
+        yield path, operation, _extract_text(value, operation)
 
 
 def operation_of(tool: str, arguments: Any, settings: FileSettings) -> Operation | None:
@@ -225,7 +225,7 @@ def paths_of(text: str, value: Any, keys: Sequence[str]) -> Iterator[str]:
     if isinstance(value, dict):
         given = {str(key).casefold(): item for key, item in value.items()}
     for key in keys:
-        found = given.get(key.casefold()) if given else _quoted(text, key)
+        found = given.get(key.casefold()) if given else _find_string_value(text, key)
         for path in found if isinstance(found, list) else (found,):
             if isinstance(path, str) and (clean := normal(path)):
                 yield clean
@@ -243,7 +243,7 @@ def normal(path: str) -> str:
     return posixpath.normpath(plain)
 
 
-def _quoted(text: str, key: str) -> str:
+def _find_string_value(text: str, key: str) -> str:
     found = re.search(rf'"{re.escape(key)}"\s*:\s*("(?:[^"\\]|\\.){{1,2000}}")', text[:100_000])
     if found is None:
         return ""
@@ -262,7 +262,7 @@ def within(path: str, root: str | None) -> str:
     return inside if path != top else "."
 
 
-def _patched(call: ToolCall, value: Any) -> Iterator[str]:
+def _find_patch_paths(call: ToolCall, value: Any) -> Iterator[str]:
     """Yield the files that a patch names."""
     inner = value.values() if isinstance(value, dict) else (value,)
     texts = [item for item in inner if isinstance(item, str)]
@@ -272,7 +272,7 @@ def _patched(call: ToolCall, value: Any) -> Iterator[str]:
                 yield clean
 
 
-def _written(value: Any, operation: Operation) -> str:
+def _extract_text(value: Any, operation: Operation) -> str:
     """Return the text that a call puts into a file; of several pieces, the longest."""
     if operation == "read" or not isinstance(value, dict):
         return ""
@@ -289,7 +289,7 @@ def _written(value: Any, operation: Operation) -> str:
     return max(texts, key=len, default="")
 
 
-def _shown_by_command(value: Any) -> Iterator[str]:
+def _find_command_paths(value: Any) -> Iterator[str]:
     """Yield the files that a plain shell command shows, such as ``cd src && cat a.py``."""
     command = value.get("command") or value.get("cmd") if isinstance(value, dict) else None
     if isinstance(command, list):

@@ -21,10 +21,10 @@ from foldline.reinjection.attachment import (
     HEADER,
     Attached,
     FoundFile,
-    attached,
     evicted,
     name_section,
     part_section,
+    read_attached,
     render,
     sight,
     standing,
@@ -38,7 +38,7 @@ from foldline.values.frames import has_words
 from foldline.values.identity import content_hash, derived_id
 from foldline.values.messages import Message, Text
 from foldline.values.protect import is_snapshot
-from foldline.values.snapshot_mark import sealed
+from foldline.values.snapshot_mark import seal_text
 from foldline.values.tokens import MESSAGE_TOKENS, TokenCounter
 from foldline.values.view import View
 
@@ -221,7 +221,7 @@ def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems)
     if wanted.plan is None and not wanted.files:
         return outcome
     where = insertion_point(before, after)
-    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
+    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(seal_text(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
         return outcome
@@ -231,7 +231,7 @@ def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems)
         sections = plan_sections(after, plan, min(room, most))
     room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
     room = min(room, _most(wanted.settings, budget.target))
-    sections += _file_sections(after, wanted, room, _last_shown(before, wanted.files))
+    sections += _file_sections(after, wanted, room, _find_last_attached(before, wanted.files))
     while sections:
         shown = _with(after, outcome, where, sections)
         if shown.view.tokens <= budget.limit and shown.view.tokens < before.tokens:
@@ -258,12 +258,12 @@ def _summary(sections: Sequence[str]) -> str:
     return " and ".join([*(["the plan"] if files < len(sections) else []), *names])
 
 
-def _last_shown(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
+def _find_last_attached(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
     """Return what was put back earlier of those files that were not touched since."""
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
         if message.is_attachment():
-            shown = attached(message.text)
+            shown = read_attached(message.text)
             for found in files:
                 path, called = found.touch.path, before.positions.get(found.touch.ids[0], -1)
                 if path in shown and called < at:
@@ -325,13 +325,13 @@ def insertion_point(before: View, after: View) -> str | None:
         min(len(before.messages), len(messages)),
     )
     end = min([len(messages), *running])
-    wanted = _wanted(after, changed)
+    wanted = _find_insertion_point(after, changed)
     below, above = range(min(wanted, end), first, -1), range(max(wanted, first + 1), end + 1)
     found = next((at for at in (*below, *above) if at not in taken), None)
     return None if found is None else messages[found - 1].id
 
 
-def _wanted(after: View, changed: int) -> int:
+def _find_insertion_point(after: View, changed: int) -> int:
     snapshots = [i for i, message in enumerate(after.messages) if is_snapshot(message)]
     if snapshots:
         return snapshots[-1] + 1

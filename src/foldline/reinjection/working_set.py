@@ -15,9 +15,9 @@ from typing import Final
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import plan_section
-from foldline.reinjection.file_access import FileAccess, answered, order
+from foldline.reinjection.file_access import FileAccess, find_accesses, order
 from foldline.snapshot.facts import clears_plan, plan
-from foldline.snapshot.plans import fitted_plan, is_done, is_plan_tool, open_items
+from foldline.snapshot.plans import fit_plan, is_done, is_plan_tool, open_items
 from foldline.values.groups import Site, Waiting
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -84,16 +84,16 @@ def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
     Args:
         after: The view.
         steps: The newest plan.
-        room: What it may take, in tokens; see `fitted_plan` for what goes first.
+        room: What it may take, in tokens; see `fit_plan` for what goes first.
     """
-    if _is_told(after, steps):
+    if _shows_plan(after, steps):
         return []
     handle, told = steps.message[:HANDLE_LENGTH], steps.lines
 
     def section(lines: Sequence[str]) -> str:
         return plan_section(lines, handle, len(told), sum(map(is_done, told)))
 
-    lines = fitted_plan(told, room, lambda kept: after.counter.text(section(kept)))
+    lines = fit_plan(told, room, lambda kept: after.counter.text(section(kept)))
     return [section(lines)] if lines else []
 
 
@@ -114,7 +114,7 @@ def plan_room(steps: TaskLists, target: int, counter: TokenCounter) -> int:
     return min(whole, max(share, min(needed, round(OPEN_SHARE * target))))
 
 
-def _is_told(view: View, steps: TaskLists) -> bool:
+def _shows_plan(view: View, steps: TaskLists) -> bool:
     """Return True if a view shows the plan: the call that set it, or all that is open of it."""
     position = view.positions.get(steps.message)
     if position is not None:
@@ -203,7 +203,7 @@ class WorkingSet:
         call = None if where is None else self._calls.pop(where, None)
         if call is not None:
             sites = (call.site, site)
-            for touch in answered(call.message, message, sites, self._settings):
+            for touch in find_accesses(call.message, message, sites, self._settings):
                 self._note(touch)
 
     def _note(self, touch: FileAccess) -> None:

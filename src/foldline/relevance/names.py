@@ -38,7 +38,7 @@ def _is_kept(char: str) -> bool:
 _BLANKED = bytes(code if _is_kept(chr(code)) else ord(" ") for code in range(256))
 
 
-def blanked(text: str) -> str:
+def blank_separators(text: str) -> str:
     """
     Return a text with everything that no item holds as blanks; positions and line feeds stay.
 
@@ -105,7 +105,7 @@ _memo = _Memo()
 
 
 def mentions(plain: str) -> Iterator[str]:
-    """Yield every mention of an item in a text that is `blanked`, in order."""
+    """Yield every mention of an item in a text from `blank_separators`, in order."""
     # Line by line: the words of a long text take ten times the memory that it takes.
     words = chain.from_iterable(map(str.split, plain.split("\n")))
     return chain.from_iterable(map(_memo.__getitem__, words))
@@ -121,7 +121,7 @@ def items(text: str) -> dict[str, Kind]:
     Returns:
         Kind by item, in order of appearance.
     """
-    return {item: kind for item in mentions(blanked(text)) if (kind := known_kinds[item])}
+    return {item: kind for item in mentions(blank_separators(text)) if (kind := known_kinds[item])}
 
 
 def words(text: str) -> set[str]:

@@ -63,16 +63,16 @@ def terms(text: str, *, words: Cutter | None = None) -> list[str]:
     out = list[str]()
     for run in _RUN.findall(normalize("NFKC", text)):
         if run.isascii():
-            out.extend(_spaced(run))
+            out.extend(_cut_word(run))
             continue
         for part in _SCRIPT.findall(run):
-            out.extend(_unspaced(part, words) if _IS_UNSPACED.match(part) else _spaced(part))
+            out.extend(_cut_unspaced(part, words) if _IS_UNSPACED.match(part) else _cut_word(part))
     return out
 
 
 def cut_terms(text: str) -> tuple[str, ...]:
     """Cut a text that is looked at again and again; short ones are cut once."""
-    return _remembered_text(text) if len(text) <= LONGEST_REMEMBERED else tuple(terms(text))
+    return _cut_remembered(text) if len(text) <= LONGEST_REMEMBERED else tuple(terms(text))
 
 
 def term_set(text: str) -> frozenset[str]:
@@ -81,11 +81,11 @@ def term_set(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _remembered_text(text: str) -> tuple[str, ...]:
+def _cut_remembered(text: str) -> tuple[str, ...]:
     return tuple(terms(text))
 
 
-def _spaced(run: str) -> tuple[str, ...]:
+def _cut_word(run: str) -> tuple[str, ...]:
     """Cut a word; the many short ones that occur again and again are cut once."""
     return _remembered(run) if len(run) <= LONGEST else _cut(run)
 
@@ -95,8 +95,8 @@ def _cut(run: str) -> tuple[str, ...]:
     for piece in re.split("['’]", _POSSESSIVE.sub("", run)):
         parts = [part for joined in _JOINT.split(piece) for part in _parts(joined)]
         if len(parts) > 1:
-            out.append(_folded(_JOINT.sub("_", piece))[:LONGEST])
-        folded = [_folded(part)[:LONGEST] for part in parts]
+            out.append(_fold(_JOINT.sub("_", piece))[:LONGEST])
+        folded = [_fold(part)[:LONGEST] for part in parts]
         out += [stem(word) for word in folded if word and word not in ENGLISH]
     return tuple(out)
 
@@ -108,7 +108,7 @@ def _parts(word: str) -> list[str]:
     return _PIECE.findall(word) if word.isascii() else [word]
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     """Return a word without case and accents."""
     if word.isascii():
         return word.lower()
@@ -116,7 +116,7 @@ def _folded(word: str) -> str:
     return normalize("NFC", "".join(letter for letter in apart if combining(letter) != 230))
 
 
-def _unspaced(run: str, words: Cutter | None) -> Iterator[str]:
+def _cut_unspaced(run: str, words: Cutter | None) -> Iterator[str]:
     for part in _GRAMMAR.split(run):
         yield from (letter for letter in part if letter not in HAN_LETTERS)
         if words is None:

@@ -19,7 +19,7 @@ def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
     return call
 
 
-def renumbered(messages: Sequence[Message], dialect: str, pairing: Pairing) -> list[Edit]:
+def renumber(messages: Sequence[Message], dialect: str, pairing: Pairing) -> list[Edit]:
     """
     Propose other ids for calls whose id occurred before, and the same for their results.
 
@@ -33,7 +33,7 @@ def renumbered(messages: Sequence[Message], dialect: str, pairing: Pairing) -> l
     """
     if dialect in ONE_ANSWER:
         return []
-    repeated = _repeated(messages, pairing, everywhere=dialect in BY_TURN)
+    repeated = _find_repeated(messages, pairing, everywhere=dialect in BY_TURN)
     if not repeated:
         return []
     changed: dict[int, dict[int, Part]] = {}
@@ -55,7 +55,7 @@ def _instead(message: Message, changed: dict[int, Part]) -> Fold:
     return Fold((message.id,), other, "repair")
 
 
-def reordered(messages: Sequence[Message], pairing: Pairing) -> list[Edit]:
+def reorder(messages: Sequence[Message], pairing: Pairing) -> list[Edit]:
     """
     Propose to put the results that share a message in the order of their calls.
 
@@ -81,7 +81,7 @@ def _place(site: Site) -> tuple[int, int]:
     return site.message, site.part
 
 
-def _repeated(
+def _find_repeated(
     messages: Sequence[Message], pairing: Pairing, *, everywhere: bool
 ) -> dict[Site, str]:
     """Return a new id for each call whose id is taken when it is made."""

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
-from foldline.repair.renumber import part_at, renumbered, reordered
-from foldline.repair.untangle import DamagedHistory, untangled
+from foldline.repair.renumber import part_at, renumber, reorder
+from foldline.repair.untangle import DamagedHistory, untangle_messages
 from foldline.values.edits import Drop, Edit, Fold, Insert, LinkedKeys, Move, Rewrite, apply
 from foldline.values.groups import Pairing, Site, pending_calls
 from foldline.values.identity import derived_id
@@ -125,7 +125,7 @@ def _early(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _superseded(shown: DamagedHistory) -> list[Edit]:
+def _drop_superseded(shown: DamagedHistory) -> list[Edit]:
     """Leave out a result that another one of the same call followed before the model went on."""
     messages, pairing = shown.messages, shown.pairing
     if not pairing.late:
@@ -154,10 +154,10 @@ def _orphans(shown: DamagedHistory) -> list[Edit]:
     for site in sorted((*pairing.orphans, *pairing.late)):
         why = LATER if site in pairing.late else ORPHAN
         lost.setdefault(site.message, {})[site.part] = why
-    return [edit for index, parts in lost.items() for edit in _noted(messages[index], parts)]
+    return [edit for index, parts in lost.items() for edit in _note_lost(messages[index], parts)]
 
 
-def _noted(message: Message, lost: Mapping[int, str]) -> list[Edit]:
+def _note_lost(message: Message, lost: Mapping[int, str]) -> list[Edit]:
     """Say as a note what lost results say; other parts of their message stay where they are."""
     texts = []
     for index, why in lost.items():
@@ -181,7 +181,7 @@ def _noted(message: Message, lost: Mapping[int, str]) -> list[Edit]:
 # --- calls without a result ------------------------------------------------------------------
 
 
-def _unanswered(shown: DamagedHistory) -> list[Edit]:
+def _close_unanswered(shown: DamagedHistory) -> list[Edit]:
     messages, calls = shown.messages, shown.pairing.open
     waiting = pending_calls(messages, calls)
     dead = [site for site in calls if site not in waiting]
@@ -198,15 +198,15 @@ def _closing(messages: Sequence[Message], site: Site) -> Message:
 # --- order -----------------------------------------------------------------------------------
 
 
-def _renumbered(shown: DamagedHistory) -> list[Edit]:
-    return renumbered(shown.messages, shown.dialect, shown.pairing)
+def _renumber(shown: DamagedHistory) -> list[Edit]:
+    return renumber(shown.messages, shown.dialect, shown.pairing)
 
 
-def _tangled(shown: DamagedHistory) -> list[Edit]:
-    return [] if shown.dialect in ANY_ORDER else untangled(shown)
+def _untangle(shown: DamagedHistory) -> list[Edit]:
+    return [] if shown.dialect in ANY_ORDER else untangle_messages(shown)
 
 
-def _displaced(shown: DamagedHistory) -> list[Edit]:
+def _move_displaced(shown: DamagedHistory) -> list[Edit]:
     if shown.dialect in ANY_ORDER:
         return []
     messages, wanted = shown.messages, _wanted_order(shown)
@@ -235,7 +235,7 @@ def _wanted_order(shown: DamagedHistory) -> list[int]:
     return list(order)
 
 
-def _scattered(shown: DamagedHistory) -> list[Edit]:
+def _gather_scattered(shown: DamagedHistory) -> list[Edit]:
     """Put results of one turn that stand in several messages into one, as Gemini demands."""
     if shown.dialect not in ONE_ANSWER:
         return []
@@ -250,9 +250,9 @@ def _scattered(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _disordered(shown: DamagedHistory) -> list[Edit]:
+def _reorder(shown: DamagedHistory) -> list[Edit]:
     """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
-    return reordered(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
+    return reorder(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
 
 
 def _run_together(shown: DamagedHistory) -> list[Edit]:
@@ -308,14 +308,14 @@ def _headless(shown: DamagedHistory) -> list[Edit]:
 STEPS = (
     _empty,
     _early,
-    _superseded,
+    _drop_superseded,
     _orphans,
-    _unanswered,
-    _renumbered,
-    _tangled,
-    _displaced,
-    _scattered,
-    _disordered,
+    _close_unanswered,
+    _renumber,
+    _untangle,
+    _move_displaced,
+    _gather_scattered,
+    _reorder,
     _run_together,
     _dangling,
     _headless,

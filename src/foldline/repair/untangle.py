@@ -45,7 +45,7 @@ class DamagedHistory:
         return anchors
 
 
-def untangled(shown: DamagedHistory) -> list[Edit]:
+def untangle_messages(shown: DamagedHistory) -> list[Edit]:
     """
     Propose to split messages whose results cannot all stay together.
 

@@ -13,12 +13,12 @@ from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
 from foldline.session.batches import BOUND, Batch
-from foldline.session.codec import DecodedMessage, kept, read, reread
-from foldline.session.hooks import rewritten as made_by_hooks
+from foldline.session.codec import DecodedMessage, encode_stored, read, reread
+from foldline.session.hooks import apply_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
-from foldline.values.edits import Rewrite, rewritten
+from foldline.values.edits import Rewrite, rewrite_part
 from foldline.values.handles import Handles
 from foldline.values.messages import Message, Usage
 from foldline.values.plain_json import plain
@@ -54,12 +54,12 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     """
     if not wires:
         return []
-    wires = [plain(made_by_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
+    wires = [plain(apply_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
     with _unreadable():
         dialect, final = state.codec.choose(wires, state.shown.log)
         readings = read(dialect, wires, state.shown.log)
     now = state.setting.clock()
-    with _identified(state, readings, usage) as messages:
+    with _assign_ids(state, readings, usage) as messages:
         entries = [
             _entry(state, reading, message, messages)
             for reading, message in zip(readings, messages, strict=True)
@@ -67,11 +67,11 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
         batch = _bounds(state, entries, now)
         change = Change(
             at=len(state.shown.log),
-            messages=tuple(kept(entry.reading, entry.message, now) for entry in entries),
-            batches=() if batch is None else (batch.stored(),),
+            messages=tuple(encode_stored(entry.reading, entry.message, now) for entry in entries),
+            batches=() if batch is None else (batch.to_stored(),),
             dialect="" if dialect.name == state.known_dialect else dialect.name,
         )
-        with state.recorded(change):
+        with state.record(change):
             _settle(state, dialect, final=final)
             for entry in entries:
                 _show(state, entry)
@@ -101,7 +101,7 @@ def _unreadable() -> Iterator[None]:
 
 
 @contextmanager
-def _identified(
+def _assign_ids(
     state: SessionState, readings: Sequence[DecodedMessage], usage: Usage | None
 ) -> Iterator[list[Message]]:
     """Give messages their ids, and take them back if they cannot be recorded."""
@@ -132,7 +132,7 @@ def _settle(state: SessionState, dialect: Dialect, *, final: bool) -> None:
 
 def _show(state: SessionState, entry: NewMessage) -> None:
     count = state.shown.append(entry.message)
-    state.ids.recorded(entry.message.id)
+    state.ids.confirm(entry.message.id)
     if entry.edits:
         count += state.shown.rewrite(entry.message.id, entry.shown)
     state.pace.grow(count)
@@ -156,7 +156,7 @@ def _entry(
 
     handle = Handles(state.shown.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)
-    return NewMessage(reading, message, reduce(rewritten, edits, message), edits)
+    return NewMessage(reading, message, reduce(rewrite_part, edits, message), edits)
 
 
 def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:
@@ -231,13 +231,13 @@ def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
     except InputError as error:
         if error.index is None or not done:
             raise
-        raise _moved(error, error.index + done) from error
+        raise _with_index(error, error.index + done) from error
     done += len(wires)
-    state.shown.imported(done)
+    state.shown.note_import(done)
     return done
 
 
-def _moved(error: InputError, index: int) -> InputError:
+def _with_index(error: InputError, index: int) -> InputError:
     """Return the same error for a message at another position."""
     what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
     what = what.removeprefix(f"field {error.field}").removeprefix(": ")

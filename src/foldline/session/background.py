@@ -17,7 +17,7 @@ from foldline.ask_runner import (
     run_to_end,
 )
 from foldline.core.asks import Ask, Model, Reply, drive
-from foldline.redaction import explained
+from foldline.redaction import explain_error
 from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.fair_lock import FairLock
 from foldline.session.memory import PreparedMemory
@@ -106,18 +106,18 @@ class Background:
         try:
             while True:
                 with self._turn:
-                    picture = self._taken()
+                    picture = self._take()
                 if picture is None:
                     break
-                found = drive(prepare(picture), self._answered)
+                found = drive(prepare(picture), self._answer)
                 with self._turn:
                     self._put(picture, found)
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
-            self._failed(error)
+            self._note_failure(error)
         finally:
             self._busy.release()
 
-    def _answered(self, ask: Ask) -> Reply:
+    def _answer(self, ask: Ask) -> Reply:
         if not self._is_open():
             return Reply(error="the session is closed", retry=False, attempts=0)
         return run_ask(self._summarizer, ask)
@@ -129,16 +129,16 @@ class Background:
         try:
             while True:
                 async with self._turn:
-                    picture = await run_to_end(asyncio.to_thread(self._taken))
+                    picture = await run_to_end(asyncio.to_thread(self._take))
                 if picture is None:
                     break
                 found = await drive_in_threads(prepare(picture), answer)
                 async with self._turn:
                     await run_to_end(asyncio.to_thread(self._put, picture, found))
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
-            self._failed(error)
+            self._note_failure(error)
 
-    def _taken(self) -> Picture | None:
+    def _take(self) -> Picture | None:
         if not self._is_open():
             return None
         self._state.refresh()
@@ -149,8 +149,8 @@ class Background:
             self._state.refresh()
             put_away(self._state, picture, found)
 
-    def _failed(self, error: Exception) -> None:
-        self._state.shelf.problem = explained(error)[:400]
+    def _note_failure(self, error: Exception) -> None:
+        self._state.shelf.problem = explain_error(error)[:400]
 
 
 def _is_awaited(summarizer: ModelLike | None) -> bool:

@@ -87,7 +87,7 @@ class Batch:
         """The edits, whether in effect or not."""
         return self.receipt.edits
 
-    def stored(self, prepared: StoredMemory | None = None) -> StoredBatch:
+    def to_stored(self, prepared: StoredMemory | None = None) -> StoredBatch:
         """
         Return what is kept of the batch.
 
@@ -112,14 +112,14 @@ class Batch:
         )
 
 
-def restored_batch(stored: StoredBatch) -> Batch:
+def restore_batch(stored: StoredBatch) -> Batch:
     """
     Read a batch again.
 
     Raises:
         StoreError: This version of Foldline cannot read it.
     """
-    early, recall = ((), {}) if stored.memory is None else memory.applied(stored.memory)
+    early, recall = ((), {}) if stored.memory is None else memory.read_edits(stored.memory)
     try:
         edits = (*early, *edits_from_json(stored.edits, thaw))
         receipt = receipt_from_dict(stored.receipt, edits)
@@ -193,7 +193,7 @@ class Batches(Sequence[Batch]):
                 yield from self._read(start, stop)
             start = stop
 
-    def stored(self, start: int) -> Iterator[StoredBatch]:
+    def read_stored(self, start: int) -> Iterator[StoredBatch]:
         """Yield the batches from a number on as the store has them."""
         for number in range(start, self._size, PAGE):
             yield from self._rows(number, min(number + PAGE, self._size))
@@ -212,7 +212,7 @@ class Batches(Sequence[Batch]):
 
     def _read(self, start: int, stop: int) -> list[Batch]:
         with reading(self.name):
-            return [restored_batch(batch) for batch in self._rows(start, stop)]
+            return [restore_batch(batch) for batch in self._rows(start, stop)]
 
     def _rows(self, start: int, stop: int) -> Sequence[StoredBatch]:
         if stop > len(self._stored):

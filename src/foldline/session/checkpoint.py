@@ -68,7 +68,7 @@ def _of_log(log: Log, shown: Message, position: int) -> int | dict[str, Any] | N
     return None if shown.intact else {"at": position, "parts": parts}
 
 
-def shown_at(log: Log, stored: StoredCheckpoint | None) -> Shown | None:
+def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | None:
     """
     Read what was shown, and take it into memory; None where nothing tells.
 

@@ -155,7 +155,7 @@ def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
 # --- keeping -------------------------------------------------------------------------------
 
 
-def kept(reading: DecodedMessage, message: Message, time: float) -> StoredMessage:
+def encode_stored(reading: DecodedMessage, message: Message, time: float) -> StoredMessage:
     """Return what is stored of a message; ``time`` is in seconds since 1970."""
     return StoredMessage(
         id=message.id,
@@ -168,7 +168,7 @@ def kept(reading: DecodedMessage, message: Message, time: float) -> StoredMessag
     )
 
 
-def restored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMessage:
+def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMessage:
     """
     Read a stored message again; its id is the content hash, as when it was first read.
 

@@ -15,7 +15,7 @@ from foldline.core.asks import Steps
 from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
 from foldline.core.outcome import Outcome
-from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.core.strategy import CompactionContext, Policy, force_policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.events import Trigger
 from foldline.engine.receipt import Receipt, build_receipt
@@ -30,9 +30,9 @@ from foldline.session.batches import ATTEMPT, COMPACTION, Batch
 from foldline.session.checkpoint import EVERY, checkpoint_of
 from foldline.session.compaction_answer import with_answer
 from foldline.session.file_reading import read_files
-from foldline.session.hooks import rewritten
+from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
-from foldline.session.notify import watched
+from foldline.session.notify import watch_compaction
 from foldline.session.remember import has_account
 from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
@@ -50,14 +50,14 @@ def view(state: SessionState) -> Steps[list[Any]]:
         state.requested = None
     elif state.is_due():
         yield from compact(state, trigger="automatic")
-    elif (saving := early_fold.due(state)) is not None:
-        yield from _economized(state, saving)
+    elif (saving := early_fold.find_saving(state)) is not None:
+        yield from _fold_to_save(state, saving)
     if state.shown.damaged:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
     sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
-    made = rewritten(state.setting.hooks, "send", sent)
+    made = apply_hooks(state.setting.hooks, "send", sent)
     if not isinstance(made, list):
         raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
     return made
@@ -86,8 +86,8 @@ def compact(
     """
     own = budget is None
     allowed = state.setting.budget if budget is None else _budget(budget, state)
-    counted = as_counted(allowed, state) if own else allowed
-    policy = forced(state.setting.policy) if force else state.setting.policy
+    counted = convert_budget(allowed, state) if own else allowed
+    policy = force_policy(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
     if force and own:
         counted = counted.below(before.tokens)
@@ -96,17 +96,21 @@ def compact(
         return build_receipt(
             before, Outcome("unchanged", reason, before), allowed, policy.name, {}
         )
-    return (yield from _made(state, before, (allowed, counted), policy, focus, trigger, own=own))
+    return (
+        yield from _compact(state, before, (allowed, counted), policy, focus, trigger, own=own)
+    )
 
 
-def _economized(state: SessionState, saving: Saving) -> Steps[Receipt]:
+def _fold_to_save(state: SessionState, saving: Saving) -> Steps[Receipt]:
     """Fold because that is cheaper; the receipt tells the sums."""
     before = state.shown.view(state.codec.name)
     allowed = replace(state.setting.budget, target=saving.target)
-    sizes = (allowed, as_counted(allowed, state))
+    sizes = (allowed, convert_budget(allowed, state))
     ladder = early_fold.folding(state.setting.policy)
     note = str(saving)
-    return (yield from _made(state, before, sizes, ladder, "", "automatic", own=True, note=note))
+    return (
+        yield from _compact(state, before, sizes, ladder, "", "automatic", own=True, note=note)
+    )
 
 
 def compact_or_fold(
@@ -147,10 +151,10 @@ def fold(
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
-    return (yield from _made(state, before, sizes, policy, focus, "partial", own=False))
+    return (yield from _compact(state, before, sizes, policy, focus, "partial", own=False))
 
 
-def _made(
+def _compact(
     state: SessionState,
     before: View,
     sizes: tuple[Budget, Budget],
@@ -167,7 +171,7 @@ def _made(
     A ``note`` says in the receipt why it was made, where that is not for the room.
     """
     allowed, counted = sizes
-    with watched(state, trigger) as watch:
+    with watch_compaction(state, trigger) as watch:
         if watch.refusal is None:
             outcome, names = yield from _outcome(state, before, counted, policy, focus)
         else:
@@ -191,8 +195,8 @@ def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
     before = state.shown.view(state.codec.name)
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
-    budget = as_counted(state.setting.budget, state)
-    outcome, _ = yield from _outcome(state, before, budget, forced(state.setting.policy), "")
+    budget = convert_budget(state.setting.budget, state)
+    outcome, _ = yield from _outcome(state, before, budget, force_policy(state.setting.policy), "")
     return before, outcome
 
 
@@ -220,7 +224,7 @@ def _outcome(
         summary=setting.config.summary,
         account=state.shelf.text,
     )
-    learned = state.shown.learned
+    learned = state.shown.statistics
     before = replace(before, vocabulary=learned.vocabulary)
     sources = Sources(setting.config.files, read_files, learned.working)
     outcome = yield from compact_view(before, budget, policy, context, sources)
@@ -252,7 +256,7 @@ def _budget(budget: Budget | int | str, state: SessionState) -> Budget:
     return Budget.of_tokens(budget)
 
 
-def as_counted(budget: Budget, state: SessionState) -> Budget:
+def convert_budget(budget: Budget, state: SessionState) -> Budget:
     """Express a budget, which is in the provider's tokens, in tokens as counted here."""
     tokens, fill = state.shown.tokens, state.fill
     if tokens <= 0 or fill <= 0 or tokens == fill:
@@ -325,32 +329,32 @@ def _record_edits(
     if memory is not None:
         prepared = memory.prepared
         batch = replace(batch, prepared=len(prepared.edits), prepared_at=prepared.at)
-    stored = batch.stored(None if memory is None else memory.stored)
+    stored = batch.to_stored(None if memory is None else memory.stored)
     text = "" if is_used else state.shelf.text
     kept = text_to_store(text, at, state.generation, now)
     checkpoint = None
     if batch.number >= state.checkpoint + EVERY:
         checkpoint = checkpoint_of(state.shown.log, view.messages, batch.number)
     change = Change(at, batches=(stored,), memory=kept, forgets=True, checkpoint=checkpoint)
-    with state.recorded(change):
+    with state.record(change):
         if checkpoint is not None:
             state.checkpoint = checkpoint.number
         state.shown.show(view)
         state.shelf.void(state.shown.tokens)
         state.shelf.text = text
         state.history.add(batch)
-        state.attempted()
+        state.note_attempt()
 
 
 def _record_attempt(state: SessionState, receipt: Receipt) -> None:
     at, now, history = len(state.shown.log), state.setting.clock(), state.history
-    last = history.repeated(receipt)
+    last = history.find_repeated(receipt)
     if last is None:
         batch = Batch(len(history.batches), at, ATTEMPT, receipt, now)
-        with state.recorded(Change(at=at, batches=(batch.stored(),))):
+        with state.record(Change(at=at, batches=(batch.to_stored(),))):
             history.add(batch)
-            state.attempted()
+            state.note_attempt()
     else:
-        with state.recorded(Change(at=at, again=last.number, time=now)):
+        with state.record(Change(at=at, again=last.number, time=now)):
             history.again(last.number, at, now)
-            state.attempted()
+            state.note_attempt()

@@ -10,7 +10,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
 from foldline.repair.repair import says_nothing
-from foldline.session.log import Log, Shown, Step, replayed
+from foldline.session.log import Log, Shown, Step, replay_log
 from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
 from foldline.values.provider_rules import ONE_ANSWER
@@ -66,7 +66,7 @@ class CurrentView:
         self._loose = False
 
     @property
-    def learned(self) -> SessionStatistics:
+    def statistics(self) -> SessionStatistics:
         """
         What the log teaches.
 
@@ -107,7 +107,7 @@ class CurrentView:
         self._loose = as_it_came and (self._loose or stands_alone(message, self._written))
         return self._encoded and self._loose
 
-    def imported(self, count: int) -> None:
+    def note_import(self, count: int) -> None:
         """Learn from what was imported when that is asked for, where it is more than one reads."""
         if count > HORIZON:
             self._learned = None
@@ -124,7 +124,7 @@ class CurrentView:
         if made or start is not None or self.messages:
             self.replay(made, start)
         else:
-            for message in replayed(self.log, ()):
+            for message in replay_log(self.log, ()):
                 self._add(message)
 
     def _check(self, message: Message) -> None:
@@ -163,12 +163,12 @@ class CurrentView:
         self._open = set()
         for message in view.messages:
             self._check(message)
-        self._changed()
+        self._note_change()
         self.log.let_go(self.messages)
 
     def replay(self, steps: Iterable[Step], start: Shown | None = None) -> None:
         """Show the log with these edits and no others."""
-        self.show(View.of(replayed(self.log, steps, start), self.counter))
+        self.show(View.of(replay_log(self.log, steps, start), self.counter))
 
     def rewrite(self, number: str, shown: Message) -> int:
         """Show one message otherwise and return by how many tokens that is more."""
@@ -177,7 +177,7 @@ class CurrentView:
         self.messages[number] = shown
         self.counts[number] = count
         self.tokens += more
-        self._changed()
+        self._note_change()
         return more
 
     def pin(self, number: str) -> None:
@@ -203,6 +203,6 @@ class CurrentView:
             self._encoded, self._written = True, dialect.name
         return list(self._wires)
 
-    def _changed(self) -> None:
+    def _note_change(self) -> None:
         self.epoch += 1
         self._pristine = self._encoded = self._loose = False

@@ -36,12 +36,12 @@ def reading(session: str) -> Iterator[None]:
     except StoreError as error:
         if not error.damaged or error.session:
             raise
-        raise damaged(session, error.message) from error
+        raise damage_error(session, error.message) from error
     except UNREADABLE as error:
-        raise damaged(session, f"{type(error).__name__}: {error}"[:300]) from error
+        raise damage_error(session, f"{type(error).__name__}: {error}"[:300]) from error
 
 
-def damaged(session: str, why: str) -> StoreError:
+def damage_error(session: str, why: str) -> StoreError:
     """Return the error for a session that cannot be read."""
     return StoreError(
         f"The session {session!r} is damaged in the archive: {why.rstrip('.')}.",

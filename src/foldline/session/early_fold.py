@@ -20,7 +20,7 @@ MESSAGES_A_REQUEST: Final = 2
 """What is asked, or came back from a tool, and the answer; nothing has to be counted for that."""
 
 
-def due(state: SessionState) -> Saving | None:
+def find_saving(state: SessionState) -> Saving | None:
     """Return what folding now saves, None when it is not due; known in constant time."""
     setting, fill = state.setting, state.fill
     economy, config = setting.policy.economy, setting.config
@@ -33,7 +33,7 @@ def due(state: SessionState) -> Saving | None:
         economy,
         course(state, fill),
         setting.budget.target,
-        asked=_asked(state, fill, price),
+        asked=_estimate_summary_cost(state, fill, price),
         cold=state.pace.is_cold(setting.clock()),
         factors=price,
     )
@@ -57,7 +57,7 @@ def folding(policy: Policy) -> Policy:
     return replace(policy, rungs=rungs)
 
 
-def _asked(state: SessionState, fill: int, price: Factors) -> float:
+def _estimate_summary_cost(state: SessionState, fill: int, price: Factors) -> float:
     """Return what asking the summarizer costs, in tokens of the agent's input; at most that."""
     reader = state.setting.reader
     if reader is None:

@@ -52,14 +52,14 @@ def export(messages: Iterable[Message], target: Target) -> int:
                 return _write(messages, file)
         return _write_atomically(messages, path)
     except (OSError, UnicodeEncodeError) as error:
-        raise _refused(path, str(error)) from error
+        raise _write_error(path, str(error)) from error
     except ValueError as error:
         if "\0" not in str(path):
             raise
-        raise _refused(path, str(error)) from error
+        raise _write_error(path, str(error)) from error
 
 
-def _refused(path: Path, why: str) -> StoreError:
+def _write_error(path: Path, why: str) -> StoreError:
     return StoreError(
         f"The transcript cannot be written to {str(path)[:200]!r}: {why[:200]}.",
         hint="Name a file in a folder that exists and can be written.",

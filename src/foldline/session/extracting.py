@@ -16,7 +16,7 @@ from foldline.core.prepared import Prepared
 from foldline.core.strategy import CompactionContext, Policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.receipt import recallable
-from foldline.session.compaction import as_counted
+from foldline.session.compaction import convert_budget
 from foldline.session.log import Log
 from foldline.session.memory import PreparedMemory, to_store
 from foldline.session.notify import note_prepared
@@ -62,7 +62,7 @@ def take(state: SessionState) -> Picture:
     setting, shown = state.setting, state.shown
     state.shelf.appended = 0
     view = shown.view(state.codec.name)
-    budget = as_counted(setting.budget, state)
+    budget = convert_budget(setting.budget, state)
     pause = max(setting.config.memory.every, setting.config.pace.growth * budget.scale)
     target = max(round(LEAST_TARGET * budget.target), budget.target - round(pause))
     reader, _ = who_is_asked(state)
@@ -148,6 +148,6 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
     if found.prepared.misfit(shown, state.codec.name):
         return
     change = Change(at=len(state.shown.log), memory=found.stored, time=found.prepared.time)
-    with state.recorded(change):
+    with state.record(change):
         state.shelf.put(found, state.shelf.appended)
     note_prepared(state, found.prepared)

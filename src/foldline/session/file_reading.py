@@ -65,7 +65,7 @@ def is_in_view(state: SessionState, path: str) -> bool:
     settings = state.setting.config.files
     view = state.shown.view(state.codec.name)
     name = within(normal(path), settings.root)
-    return bool(name) and name in sight(view, state.shown.learned.working.touches)
+    return bool(name) and name in sight(view, state.shown.statistics.working.touches)
 
 
 def _is_hidden(path: Path, settings: FileSettings) -> bool:
@@ -83,11 +83,11 @@ def _read(root: Path, path: Path, touch: FileAccess) -> FoundFile:
         return FoundFile(touch, "deleted")
     except TooLarge:
         return FoundFile(touch, "large", size=max(size, LARGEST + 1))
-    text = decoded(data)
+    text = decode(data)
     return FoundFile(touch, "binary" if text is None else "text", text or "", size)
 
 
-def decoded(data: bytes) -> str | None:
+def decode(data: bytes) -> str | None:
     """
     Return a file's bytes as text; what cannot be decoded becomes a replacement character.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from foldline.errors import StoreError
-from foldline.session.batches import restored_batch
+from foldline.session.batches import restore_batch
 from foldline.session.damage import reading
 from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage
 from foldline.values.edits import Drop, Edit, Fold, Insert
@@ -35,7 +35,7 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
         raise StoreError(f"There is no session {name!r} to go on from.")
     with reading(name):
         kept = tuple(source.messages[:length])
-        batches = tuple(_carried(source.batches, kept))
+        batches = tuple(_select_batches(source.batches, kept))
     stored = store.begin(replace(source.head, name=into, created=now))
     if stored.messages or stored.batches:
         raise StoreError(
@@ -45,36 +45,36 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
     store.commit(into, stored.generation, change)
 
 
-def _carried(
+def _select_batches(
     batches: Sequence[StoredBatch], kept: Sequence[StoredMessage]
 ) -> Iterator[StoredBatch]:
     """Yield the batches that hold for the beginning of a log; each builds on those before it."""
     length = len(kept)
-    known = {message.id for message in kept[: _answered(kept)]} - {_asked(kept)}
+    known = {message.id for message in kept[: _count_answered(kept)]} - {_find_last_request(kept)}
     for batch in batches:
-        edits = restored_batch(batch).edits
-        made = set(_made(edits))
+        edits = restore_batch(batch).edits
+        made = set(_list_created_ids(edits))
         if batch.at <= length:
             later = batch.undone_at is not None and batch.undone_at > length
             yield replace(batch, undone_at=None) if later else batch
-        elif batch.undone_at is None and known | made >= set(_named(edits)):
+        elif batch.undone_at is None and known | made >= set(_list_changed_ids(edits)):
             yield replace(batch, at=length)
         else:
             return
         known |= made
 
 
-def _answered(kept: Sequence[StoredMessage]) -> int:
+def _count_answered(kept: Sequence[StoredMessage]) -> int:
     """Return how many messages come before what nobody has answered yet."""
     return 1 + max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
 
 
-def _asked(kept: Sequence[StoredMessage]) -> str:
+def _find_last_request(kept: Sequence[StoredMessage]) -> str:
     """Return the id of what the user said last, "" for nothing."""
     return next((message.id for message in reversed(kept) if message.role == "user"), "")
 
 
-def _made(edits: Iterable[Edit]) -> Iterator[str]:
+def _list_created_ids(edits: Iterable[Edit]) -> Iterator[str]:
     """Yield the ids of messages that edits show for the first time."""
     for edit in edits:
         if isinstance(edit, Fold):
@@ -83,7 +83,7 @@ def _made(edits: Iterable[Edit]) -> Iterator[str]:
             yield edit.message.id
 
 
-def _named(edits: Iterable[Edit]) -> Iterator[str]:
+def _list_changed_ids(edits: Iterable[Edit]) -> Iterator[str]:
     """Yield the ids of messages that edits change or leave out."""
     for edit in edits:
         if isinstance(edit, Drop | Fold):

@@ -17,7 +17,7 @@ from foldline.values.edits import Edit
 from foldline.values.messages import Message
 
 
-def restored_history(
+def restore_history(
     stored: StoredSession, load: Callable[[], StoredSession] | None = None
 ) -> History:
     """
@@ -89,7 +89,7 @@ class History:
         if batch.kind == COMPACTION:
             self._last = batch.number
 
-    def repeated(self, receipt: Receipt) -> Batch | None:
+    def find_repeated(self, receipt: Receipt) -> Batch | None:
         """Return the last attempt, where this one did no more than it: it counts as the same."""
         last = self.batches[-1] if self.batches else None
         if last is None or last.kind != ATTEMPT or last.receipt.status != receipt.status:
@@ -149,7 +149,7 @@ class History:
         """Return what every snapshot that was ever made stands for, by its id."""
         return self._all().snapshots
 
-    def issued(self, handle: str) -> bool:
+    def has_issued(self, handle: str) -> bool:
         """Tell whether a receipt names this handle, or another part of the same message."""
         return handle.partition(".")[0] in self._all().issued
 
@@ -162,7 +162,7 @@ class History:
     def _all(self) -> _Learned:
         """Return what all batches tell; each is read once for that."""
         learned = self._learned
-        for batch in self.batches.stored(learned.count):
+        for batch in self.batches.read_stored(learned.count):
             with reading(self.batches.name):
                 learned.add(batch)
         return learned

@@ -19,7 +19,7 @@ from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_threa
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 from foldline.session.fair_lock import loop_of_turn
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -124,7 +124,7 @@ def ask(hooks: Hooks, event: Event) -> Answers:
     return Answers(None, tuple(warnings))
 
 
-def rewritten(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
+def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
     """
     Return what hooks make of a message, or of the messages to send, one after the other.
 
@@ -168,7 +168,10 @@ def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     except (DeadlineExceeded, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
     except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
-        return None, f"The hook {_name(hook)} raised {type(error).__name__}: {_said(error)}"
+        return (
+            None,
+            f"The hook {_name(hook)} raised {type(error).__name__}: {_describe_error(error)}",
+        )
 
 
 def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventLoop | None) -> Any:
@@ -194,9 +197,9 @@ def _free_loop() -> asyncio.AbstractEventLoop | None:
     return None
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return what an exception says, without keys: receipts are kept."""
-    words: str = redacted(str(error))
+    words: str = redact_json(str(error))
     return words[:200]
 
 

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, overload
 from foldline.session.damage import reading
 from foldline.session.positions import Positions
 from foldline.stores.protocol import StoredMessage, StoredSession
-from foldline.values.edits import Edit, Move, applied
+from foldline.values.edits import Edit, Move, apply_by_id
 from foldline.values.handles import Register
 from foldline.values.messages import Message
 
@@ -84,14 +84,14 @@ class Log(Sequence[Message]):
         while start < len(positions):
             run = positions[start : start + PAGE]
             missing = [position for position in run if position not in self._kept]
-            found = dict(self._fetched(missing))
+            found = dict(self._fetch(missing))
             for position in run:
                 message = found.get(position) or self._kept.get(position)
                 # Another thread may just have let go of it.
-                yield message or dict(self._fetched([position]))[position]
+                yield message or dict(self._fetch([position]))[position]
             start += PAGE
 
-    def _fetched(self, positions: Sequence[int]) -> Iterator[tuple[int, Message]]:
+    def _fetch(self, positions: Sequence[int]) -> Iterator[tuple[int, Message]]:
         """Read messages from the store."""
         if not positions:
             return
@@ -101,7 +101,7 @@ class Log(Sequence[Message]):
             if end == len(positions) or positions[end] != positions[end - 1] + 1:
                 first, last = positions[start], positions[end - 1]
                 with reading(self.name):
-                    run = [self._restored(item) for item in stored[first : last + 1]]
+                    run = [self._restore(item) for item in stored[first : last + 1]]
                 for position, message in enumerate(run, first):
                     self.positions.note(message.id, position)
                     yield position, message
@@ -112,7 +112,7 @@ class Log(Sequence[Message]):
             self._stored = self._load().messages
         return self._stored
 
-    def _restored(self, item: StoredMessage) -> Message:
+    def _restore(self, item: StoredMessage) -> Message:
         return replace(self._read(item), id=item.id, pinned=item.pinned, usage=item.usage)
 
     # --- by id -----------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Log(Sequence[Message]):
         # Run by run: a damaged store may say that there are more messages than fit into memory.
         while run := set(islice(coming, PAGE)):
             missing = sorted(position for position in run if position not in self._kept)
-            self._kept.update(self._fetched(missing))
+            self._kept.update(self._fetch(missing))
 
     def whole(self) -> tuple[Message, ...]:
         """Return all messages; whoever asks for them will again, so they stay in memory."""
@@ -226,7 +226,7 @@ class Shown:
     messages: tuple[Message, ...] = ()
 
 
-def replayed(log: Log, steps: Iterable[Step], start: Shown | None = None) -> tuple[Message, ...]:
+def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> tuple[Message, ...]:
     """
     Return what a log shows with these edits and no others.
 
@@ -239,10 +239,10 @@ def replayed(log: Log, steps: Iterable[Step], start: Shown | None = None) -> tup
         start: What was shown before the first of them, where that is known.
     """
     with reading(log.name):
-        return _replayed(log, tuple(steps), start or Shown())
+        return _replay(log, tuple(steps), start or Shown())
 
 
-def _replayed(log: Log, made: tuple[Step, ...], start: Shown) -> tuple[Message, ...]:
+def _replay(log: Log, made: tuple[Step, ...], start: Shown) -> tuple[Message, ...]:
     if not made:
         coming = range(start.at, len(log))
         log.take(coming)
@@ -268,5 +268,5 @@ def _run(
         for number in islice(coming, max(0, moment - at)):
             shown[number] = read.get(number, _UNREAD)
         at = max(at, moment)
-        shown = applied(shown, edits)
+        shown = apply_by_id(shown, edits)
     return shown

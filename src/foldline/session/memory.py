@@ -137,7 +137,7 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
     return PreparedMemory(prepared, stored)
 
 
-def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
+def read_edits(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
     """
     Return the edits that a compaction took over, and what their handles recall.
 

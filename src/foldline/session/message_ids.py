@@ -33,12 +33,12 @@ class MessageIds:
             occurrence = self._occurrences.get(content, 0) or self._last(content)
             while self._is_taken(number):
                 occurrence += 1
-                number = _repeated(content, occurrence)
+                number = _hash_occurrence(content, occurrence)
             self._occurrences[content] = occurrence
         self._given.add(number)
         return number
 
-    def recorded(self, number: str) -> None:
+    def confirm(self, number: str) -> None:
         """Note that the message with an id is in the log now."""
         self._given.discard(number)
 
@@ -53,18 +53,18 @@ class MessageIds:
     def _last(self, content: str) -> int:
         """Find, in a log of another process, how often a content occurs: they have no gaps."""
         high = 2
-        while self._is_taken(_repeated(content, high)):
+        while self._is_taken(_hash_occurrence(content, high)):
             high *= 2
         low = high // 2
         while high - low > 1:
             middle = (low + high) // 2
-            if self._is_taken(_repeated(content, middle)):
+            if self._is_taken(_hash_occurrence(content, middle)):
                 low = middle
             else:
                 high = middle
         return low
 
 
-def _repeated(content: str, occurrence: int) -> str:
+def _hash_occurrence(content: str, occurrence: int) -> str:
     repeated = f"{content}#{occurrence}".encode()
     return blake2b(repeated, digest_size=ID_BYTES).hexdigest()

@@ -15,7 +15,9 @@ OUTPUT: Final = 16_384
 """Reserved for the answer of a known model at most, unless told otherwise, in tokens."""
 
 
-def sized(config: Config, model: str, *, window: int | None, output: int | None) -> Config:
+def resolve_window(
+    config: Config, model: str, *, window: int | None, output: int | None
+) -> Config:
     """
     Return a configuration with the window of the model that is used.
 

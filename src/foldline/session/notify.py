@@ -44,7 +44,7 @@ class CompactionWatch:
 
 
 @contextmanager
-def watched(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
+def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
     """
     Tell that a compaction starts, let it run, and tell once how it ended.
 
@@ -71,11 +71,11 @@ def watched(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
         watch.refusal, watch.warnings = answers.refusal, answers.warnings
         yield watch
     except BaseException as error:
-        finished = _finished(state, started, None, began, type(error).__name__)
+        finished = _build_finished(state, started, None, began, type(error).__name__)
         tell(state, finished)
         hooks.notify_later(setting.hooks, "after", finished)
         raise
-    finished = _finished(state, started, watch.receipt, began)
+    finished = _build_finished(state, started, watch.receipt, began)
     tell(state, finished)
     warnings = hooks.notify(setting.hooks, "after", finished)
     if watch.receipt is not None and warnings:
@@ -83,7 +83,7 @@ def watched(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
     note_pressure(state)
 
 
-def _finished(
+def _build_finished(
     state: SessionState,
     started: CompactionStarted,
     receipt: Receipt | None,

@@ -9,14 +9,14 @@ from typing import Any, Final
 from foldline.ask_runner import ModelLike, reader_of
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.engine.policies import configured
+from foldline.engine.policies import configure
 from foldline.errors import StoreError
 from foldline.formats.fields import bounded_nesting
 from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
-from foldline.session.model_choice import owned_client, sized
+from foldline.session.model_choice import owned_client, resolve_window
 from foldline.session.state import SessionSettings, SessionState
 from foldline.stores.protocol import SessionHead, Store
 from foldline.summary.session_memory import remembering
@@ -75,9 +75,9 @@ def open_state(
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
     window = window or head.window
-    config = sized(config, model, window=window, output=output)
+    config = resolve_window(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
-    config = _as_told(config, window, output)
+    config = _override_room(config, window, output)
     own = owned_client(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
     by_format = counts is not counter and not _provider(called)
@@ -99,7 +99,7 @@ def open_state(
     return SessionState(setting, codec, store.begin(new) if stored is None else stored)
 
 
-def _as_told(config: Config, window: int | None, output: int | None) -> Config:
+def _override_room(config: Config, window: int | None, output: int | None) -> Config:
     """Note what the caller gave where it is looked up when the provider says otherwise."""
     room = config.room
     return replace(
@@ -113,7 +113,7 @@ def _as_told(config: Config, window: int | None, output: int | None) -> Config:
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
-    ladder = configured(config, policy)
+    ladder = configure(config, policy)
     return remembering(ladder) if config.memory.enabled else ladder
 
 

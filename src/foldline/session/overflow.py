@@ -52,15 +52,15 @@ def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = (
         InputError: It is a response, and no overflow. An exception that is none is raised itself.
     """
     said = plain(said)
-    found = _found(state, said, detectors)
+    found = _detect(state, said, detectors)
     cause = said if isinstance(said, BaseException) else None
     if _is_second(state):
         message = "The provider rejected what was left after one compaction as too long, too."
-        raise _final(message, _sent(state), found.limit) from cause
-    with _learned(state, found):
+        raise _final(message, _count_by_reason(state), found.limit) from cause
+    with _adopt_limit(state, found):
         for policy in (state.setting.policy, dropping()):
             with _alone(state, policy):
-                allowed = _allowed(state)
+                allowed = _reduce_budget(state)
                 receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
                 if receipt.status == "compacted":
                     state.requested = None
@@ -70,7 +70,7 @@ def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = (
         raise _final(message, _staying(state), found.limit) from cause
 
 
-def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
+def _detect(state: SessionState, said: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
     if isinstance(said, ContextOverflow):
         raise said
     found = overflow_in(said, state.setting.config.room.window, detectors)
@@ -100,7 +100,7 @@ def _is_second(state: SessionState) -> bool:
 
 
 @contextmanager
-def _learned(state: SessionState, found: DetectedOverflow) -> Iterator[None]:
+def _adopt_limit(state: SessionState, found: DetectedOverflow) -> Iterator[None]:
     """
     Take the real limit for this session, and what the shown messages really take.
 
@@ -144,9 +144,9 @@ def _shrink(state: SessionState, limit: int, output: int) -> None:
         state.setting = replace(setting, budget=learned, config=config)
 
 
-def _allowed(state: SessionState) -> Budget:
+def _reduce_budget(state: SessionState) -> Budget:
     """Return what the messages may take now, as counted here, and less than they take."""
-    counted, less = compaction.as_counted(state.setting.budget, state), state.shown.tokens - 1
+    counted, less = compaction.convert_budget(state.setting.budget, state), state.shown.tokens - 1
     limit = max(1, min(counted.limit, less))
     return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
 
@@ -172,7 +172,7 @@ def _nobody(_: Ask) -> Reply:
 # --- nothing is left -----------------------------------------------------------------------
 
 
-def _sent(state: SessionState) -> Counter[str]:
+def _count_by_reason(state: SessionState) -> Counter[str]:
     """Return what takes the room, in tokens, by why it is there."""
     view, taken = state.shown.view(state.codec.name), Counter[str]()
     for index, tokens in enumerate(view.counts):
@@ -184,7 +184,7 @@ def _sent(state: SessionState) -> Counter[str]:
 
 def _staying(state: SessionState) -> Counter[str]:
     """Return what takes the room and must stay."""
-    taken = _sent(state)
+    taken = _count_by_reason(state)
     del taken[OTHER]
     return taken
 

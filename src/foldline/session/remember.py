@@ -27,15 +27,15 @@ def remember(state: SessionState, text: str) -> None:
     Raises:
         InputError: It says nothing, or takes more than an account may.
     """
-    kept = _checked(state, text) if text.strip() else ""
+    kept = _check_text(state, text) if text.strip() else ""
     at, now = len(state.shown.log), state.setting.clock()
     memory = text_to_store(kept, at, state.generation, now)
-    with state.recorded(Change(at=at, memory=memory, forgets=True, time=now)):
+    with state.record(Change(at=at, memory=memory, forgets=True, time=now)):
         state.shelf.void(state.shown.tokens)
         state.shelf.text = kept
 
 
-def _checked(state: SessionState, text: str) -> str:
+def _check_text(state: SessionState, text: str) -> str:
     """Return a text without what could pass for Foldline's own; handles are checked when used."""
     setting = state.setting
     most = round(setting.config.summary.share * setting.budget.target)

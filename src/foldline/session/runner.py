@@ -122,7 +122,7 @@ class SessionRunner:
 
         Of a long session, those in the newest 10,000 messages, and in what is shown.
         """
-        return newest(self._state.shown.learned.working.touches)
+        return newest(self._state.shown.statistics.working.touches)
 
     def is_in_view(self, path: str) -> bool:
         """

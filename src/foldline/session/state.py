@@ -19,11 +19,11 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
-from foldline.session.checkpoint import shown_at
-from foldline.session.codec import Codec, restored
+from foldline.session.checkpoint import restore_checkpoint
+from foldline.session.codec import Codec, decode_stored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
-from foldline.session.history import restored_history
+from foldline.session.history import restore_history
 from foldline.session.hooks import Hooks
 from foldline.session.log import Log
 from foldline.session.memory import PreparedSlot, from_store, text_from_store, text_to_store
@@ -96,7 +96,7 @@ class SessionState:
         log = Log(stored, self._read, self._load)
         self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
         self.ids = MessageIds(log.positions)
-        self.history = restored_history(stored, self._load)
+        self.history = restore_history(stored, self._load)
         self.checkpoint = -1
         self.calibration = Calibration()
         self.pace = CompactionThrottle(rules=self.setting.config.pace)
@@ -107,7 +107,7 @@ class SessionState:
         if stored.messages:
             self.show_again(stored)
             with reading(self.name):
-                self.pace.active = self._last_read(stored)
+                self.pace.active = self._find_last_answer(stored)
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
@@ -126,14 +126,14 @@ class SessionState:
     def show_again(self, stored: StoredSession | None = None) -> None:
         """Show what the compactions in effect leave, beginning at what the newest showed."""
         found = (stored or self._load()).checkpoint
-        start = shown_at(self.shown.log, found)
+        start = restore_checkpoint(self.shown.log, found)
         self.checkpoint = -1 if found is None or start is None else found.number
         self.shown.restore(self.history.steps(self.checkpoint + 1), start)
 
     def _read(self, item: StoredMessage) -> Message:
-        return restored(self.codec.dialect, item).message
+        return decode_stored(self.codec.dialect, item).message
 
-    def _last_read(self, stored: StoredSession) -> float:
+    def _find_last_answer(self, stored: StoredSession) -> float:
         """Return when the model last answered, in seconds; where that is long ago, about when."""
         for item in reversed(stored.messages[-ANSWERED_WITHIN:]):
             if self._read(item).role == "assistant":
@@ -148,7 +148,7 @@ class SessionState:
         counts = [self.shown.counts.get(message.id, 0) for message in late]
         tokens = self.shown.tokens - sum(counts)
         if attempt is not None:
-            self.pace.attempted(tokens <= self.setting.budget.limit, sum(counts))
+            self.pace.note_attempt(tokens <= self.setting.budget.limit, sum(counts))
         self.viewed = self.shown.epoch
         for message, count in zip(late, counts, strict=True):
             tokens += count
@@ -179,7 +179,7 @@ class SessionState:
         return text_to_store(self.shelf.text, at, self.generation, self.setting.clock())
 
     @contextmanager
-    def recorded(self, change: Change) -> Iterator[None]:
+    def record(self, change: Change) -> Iterator[None]:
         """
         Record a change durably, then let the block show it.
 
@@ -237,9 +237,9 @@ class SessionState:
         known = max(0, anchor.fill - self.setting.budget.overhead)
         return known + self.calibration.apply(tokens - anchor.tokens)
 
-    def attempted(self) -> None:
+    def note_attempt(self) -> None:
         """Note that a compaction was tried or taken back, so that the next one waits."""
-        self.pace.attempted(self.fill <= self.setting.budget.limit)
+        self.pace.note_attempt(self.fill <= self.setting.budget.limit)
 
     @property
     def pressure(self) -> Pressure:

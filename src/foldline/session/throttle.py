@@ -31,7 +31,7 @@ class CompactionThrottle:
         if self.grown is not None:
             self.grown += tokens
 
-    def attempted(self, fitted: bool, grown: int = 0) -> None:
+    def note_attempt(self, fitted: bool, grown: int = 0) -> None:
         """Note an attempt, whether the view fitted after it, and what was appended since."""
         self.grown, self.fitted = grown, fitted
 

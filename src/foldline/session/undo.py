@@ -8,7 +8,7 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError
 from foldline.recall import Holdings
 from foldline.recall.holdings import resolve
-from foldline.session.notify import watched
+from foldline.session.notify import watch_compaction
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
 
@@ -35,15 +35,15 @@ def undo(state: SessionState) -> Receipt | None:
     if batch is None:
         return None
     at = len(state.shown.log)
-    with watched(state, "undo") as watch:
+    with watch_compaction(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
-        with state.recorded(_void(state, undone=batch.number)):
+        with state.record(_void(state, undone=batch.number)):
             state.history.undo(batch.number, at)
             state.show_again()
             state.shelf.void(state.shown.tokens)
             # Otherwise the next view would make the same compaction again.
-            state.attempted()
+            state.note_attempt()
         watch.receipt = batch.receipt
     return watch.receipt
 
@@ -64,7 +64,7 @@ def pin(state: SessionState, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.shown.originals).first_seen()).id
     if not state.shown.originals[number].pinned:
-        with state.recorded(_void(state, pinned=number)):
+        with state.record(_void(state, pinned=number)):
             state.shown.pin(number)
             state.shelf.void(state.shown.tokens)
     return number

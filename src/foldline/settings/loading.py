@@ -16,7 +16,7 @@ from typing import Any, Final
 from foldline.core.config import Config
 from foldline.core.scenarios import SCENARIOS
 from foldline.core.settings_codec import leaves
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 from foldline.settings.sources import (
     KEY,
@@ -115,7 +115,7 @@ def _scenario(
         return []
     name, place = found[-1]
     if not isinstance(name, str) or name not in SCENARIOS:
-        near = meant(str(name), SCENARIOS)
+        near = suggest_name(str(name), SCENARIOS)
         raise BudgetError(
             f"There is no scenario {str(name)[:40]!r}, in {place}.",
             hint=f"{near}Known: {', '.join(SCENARIOS)}.",
@@ -126,7 +126,7 @@ def _scenario(
 def _unknown_setting(key: str, place: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting, with the one that may have been meant."""
     last = {name.rpartition(".")[2]: name for name in known}
-    near = meant(key, known) or meant(key.rpartition(".")[2], last)
+    near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
     return BudgetError(
         f"There is no setting {key[:80]!r}, in {place}.",
         hint=f"{near}'foldline config show' lists all of them.",

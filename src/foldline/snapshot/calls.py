@@ -166,10 +166,10 @@ def _inner_commands(text: str) -> str:
     if "exec_command(" not in text:
         return ""
     found = _INNER_COMMAND.findall(text[:SCRIPT])
-    return "; ".join(_unquoted(one) for one in found)
+    return "; ".join(_unquote(one) for one in found)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     try:
         return str(json.loads(text))
     except ValueError:
@@ -248,7 +248,7 @@ def outcome(text: str) -> tuple[str, bool]:
     return verdict(text), False
 
 
-def _raised(text: str, failed: str) -> str:
+def _find_exception_line(text: str, failed: str) -> str:
     """Return what was raised in place of the line that only announces it."""
     if not failed.startswith("Traceback (most recent"):
         return failed
@@ -261,7 +261,7 @@ def verdict(text: str) -> str:
     ending = text.rstrip()[-ENDING:]
     tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
     summary = next(filter(is_summary, tail), "")
-    failed = "" if is_failure(summary) else _raised(text, first_failure(text))
+    failed = "" if is_failure(summary) else _find_exception_line(text, first_failure(text))
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))
 

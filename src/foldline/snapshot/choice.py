@@ -112,7 +112,7 @@ class Choice:
         """
         self._space = max(self._space, space)
         chosen, steps, passed_over = list[int](), set[int](), 0
-        for number in self._ordered():
+        for number in self._rank():
             step = self._source(number).step
             needed = self._statements.costs[number] + (0.0 if step in steps else HANDLE_TOKENS)
             if needed <= space:
@@ -125,7 +125,7 @@ class Choice:
                 break
         return chosen
 
-    def needed(self, chosen: Sequence[int]) -> float:
+    def measure_space(self, chosen: Sequence[int]) -> float:
         """Return the space that statements take, in tokens."""
         steps = {self._source(number).step for number in chosen}
         return sum(map(self._statements.costs.__getitem__, chosen)) + HANDLE_TOKENS * len(steps)
@@ -137,7 +137,7 @@ class Choice:
         statement = self._statements[number]
         return self._sources[statement.source].text[statement.start : statement.end]
 
-    def _ordered(self) -> Iterator[int]:
+    def _rank(self) -> Iterator[int]:
         """Yield the statements by what each adds to those before it, in the same order always."""
         yield from self._order
         while (best := self._best()) is not None:
@@ -174,7 +174,7 @@ class Choice:
 
     def _density(self, candidate: _Candidate) -> float:
         """Judge a statement by its worth over its size without what it repeats."""
-        density = self._statements.densities[candidate.number] * self._spread(candidate.number)
+        density = self._statements.densities[candidate.number] * self._discount(candidate.number)
         rest = candidate.rest
         if rest is None:
             words = self._words.of(self._text(candidate.number))
@@ -191,7 +191,7 @@ class Choice:
         share = 1 - len(rest) / candidate.words
         return float(density * (1 - loss * share**power))
 
-    def _spread(self, number: int) -> float:
+    def _discount(self, number: int) -> float:
         """Return what is left of a statement's worth where its text was quoted much already."""
         quoted = self._quoted.get(self._statements.sources[number], 0.0)
         if not quoted:

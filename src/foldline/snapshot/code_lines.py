@@ -9,7 +9,7 @@ from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, is_code
-from foldline.snapshot.statements import Slice, unnumbered
+from foldline.snapshot.statements import Slice, strip_line_number
 
 SAMPLE: Final = 1_500
 """Characters at the beginning and from the middle on by which a program is recognised."""
@@ -45,5 +45,5 @@ def _is_program(text: str) -> bool:
     sample = f"{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
     if not _DEFINES.search(sample):
         return False
-    lines = (unnumbered(line).strip() for line in sample.split("\n"))
+    lines = (strip_line_number(line).strip() for line in sample.split("\n"))
     return is_code([line for line in lines if line])

@@ -29,7 +29,7 @@ from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
-from foldline.snapshot.statements import Slice, blocks, prose, shown
+from foldline.snapshot.statements import Slice, blocks, dedent_lines, prose
 from foldline.snapshot.worth import QUOTED, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
@@ -189,14 +189,16 @@ class _Composer:
                 slices = [without_chatter(source.text, *place) for place in slices]
             return slices, {}
         if source.speaker == "result" and self._is_telling(source, total):
-            return self._condensed(number, total)
+            return self._condense_output(number, total)
         return blocks(source.text), {}
 
     def _is_telling(self, source: SourceText, total: float) -> bool:
         share = source.tokens / total
         return share >= GIANT or (share >= SEARCHED and self.asked.points_at(source.text))
 
-    def _condensed(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
+    def _condense_output(
+        self, number: int, total: float
+    ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
         source = self.sources[number]
         offered = result_lines(source.text, self.asked, source.tokens / total)
@@ -214,17 +216,17 @@ class _Composer:
     def fit(self, room: int) -> str:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
-        space = max(0.0, room - count(self._written([])))
+        space = max(0.0, room - count(self._render([])))
         names = min(NAMES_SHARE * room, space)
-        best = self._fitted(room, space, names)
+        best = self._fit_room(room, space, names)
         left = room - count(best)
         if best and left > UNSPENT * room:
             # There are not that many names.
-            more = self._fitted(room, space, max(0.0, names - left))
+            more = self._fit_room(room, space, max(0.0, names - left))
             best = more if count(more) > room - left else best
         return best or self._smallest(room)
 
-    def _fitted(self, room: int, space: float, names: float) -> str:
+    def _fit_room(self, room: int, space: float, names: float) -> str:
         """Return the snapshot that uses a room best beside some names, "" if none fits."""
         text, quoted = self._quoting(space - names, room - space, room - round(names))
         left = room - self.view.counter.text(text)
@@ -244,13 +246,13 @@ class _Composer:
         best, best_size, quoted = "", -1.0, list[int]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
-            text = self._written(chosen)
+            text = self._render(chosen)
             size = self.view.counter.text(text)
             if best_size < size <= aim:
                 best, best_size, quoted = text, size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
-            taken = space if size <= aim else choice.needed(chosen)
+            taken = space if size <= aim else choice.measure_space(chosen)
             space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
         return best, quoted
 
@@ -258,7 +260,7 @@ class _Composer:
         """Leave out the state where there is no room for it, and then the end of the account."""
         self.state = SnapshotState(())
         while self.account:
-            text = self._written([])
+            text = self._render([])
             if self.view.counter.text(text) <= room:
                 return text
             self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
@@ -266,7 +268,7 @@ class _Composer:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _written(self, chosen: Iterable[int], names: str = "") -> str:
+    def _render(self, chosen: Iterable[int], names: str = "") -> str:
         sections: list[tuple[str, Iterable[str]]] = [*self.state.sections]
         sections.append((self.title, self.account.split("\n") if self.account else ()))
         sections.append((titles.STORY, self._story(chosen)))
@@ -321,16 +323,16 @@ def _quote(source: SourceText, slices: Sequence[Slice]) -> str:
     ends = "\r\n" if quoted else "\r\n.!?。！？"
     pieces: list[str] = []
     last = 0
-    for start, end in _joined(source.text, slices):
+    for start, end in _merge_slices(source.text, slices):
         text = source.text[start:end]
         front = "… " if pieces or _is_inside(source.text, start, ends) else ""
-        pieces.append(f"{front}{shown(text) if quoted else text.strip()}")
+        pieces.append(f"{front}{dedent_lines(text) if quoted else text.strip()}")
         last = end
     back = " …" if _is_inside(source.text, last, ends) else ""
     return "\n".join(pieces) + back
 
 
-def _joined(text: str, slices: Sequence[Slice]) -> Iterator[Slice]:
+def _merge_slices(text: str, slices: Sequence[Slice]) -> Iterator[Slice]:
     """Put statements together between which nothing is left out."""
     start, end = slices[0]
     for begin, stop in slices[1:]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked, items
+from foldline.relevance.names import blank_separators, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
@@ -39,8 +39,8 @@ def likely_names(
         known: Names that need not be listed.
     """
     have = set(known)
-    escaped = _escaped(sources)
-    whole = _hyphenated(sources)
+    escaped = _find_escapes(sources)
+    whole = _find_suffixes(sources)
     ranked = sorted(
         (-worth / (len(name) / 3.2 + 1.2) ** SIZE_POWER, name)
         for name, worth in likely.items()
@@ -62,21 +62,21 @@ def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iter
         yield from items(passage)
 
 
-def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
+def _find_suffixes(sources: Iterable[SourceText]) -> dict[str, str]:
     """Return the word that ends in a name with a hyphen, where that is no word by itself."""
     # In order, so that the same names are listed in every process.
     words = dict.fromkeys(
         word
         for source in sources
         if source.speaker not in QUOTED and "-" in source.text
-        for word in blanked(source.text).split()
+        for word in blank_separators(source.text).split()
         if "-" in word
     )
     ends = {word[word.index("-", 1) :]: word for word in words if "-" in word[1:]}
     return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
 
 
-def _escaped(sources: Iterable[SourceText]) -> set[str]:
+def _find_escapes(sources: Iterable[SourceText]) -> set[str]:
     """Return what only looks like a name: its first letter is of a line feed or a tab."""
     found: set[str] = set()
     for source in sources:

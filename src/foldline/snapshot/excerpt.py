@@ -12,8 +12,8 @@ from foldline.outputs.condensed import Condensed
 from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.relevance.alarms import alarming
-from foldline.relevance.names import blanked, mentions
-from foldline.snapshot.line_scoring import Offered, offers, taken_apart
+from foldline.relevance.names import blank_separators, mentions
+from foldline.snapshot.line_scoring import Offered, condense_text, offers
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import SourceText
@@ -91,7 +91,7 @@ def excerpt(
     best = marker(handle, whole, text.count("\n") + 1, failing_note(text, ()))
     if tokens <= MARKER_TOKENS:
         return best
-    made = taken_apart(text)
+    made = condense_text(text)
     if made.lossless:
         rewritten = f"[{whole:,} tokens, written shorter; recall {handle}]\n{made.whole}"
         if counter.text(rewritten) <= tokens:
@@ -146,7 +146,9 @@ class _Source:
         # The beginning says what an output is.
         extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
         offered = offered._replace(extra=extra)
-        lines = _chosen(offered, room, self._per_token, self.values, alarmed=not self._is_code)
+        lines = _choose_lines(
+            offered, room, self._per_token, self.values, alarmed=not self._is_code
+        )
         hint = f"[{self.tokens:,} tokens, shortened to these lines; recall {self.handle}]"
         return "\n".join((hint, *self._honest(lines)))
 
@@ -175,21 +177,21 @@ class _Source:
     def _middle(self, middle: str, room: float) -> list[str]:
         if not self.asked:
             return salient_lines(middle, room, self._per_token, self.values)
-        offered = offers(taken_apart(middle), self.asked, 1.0, room / self.tokens)
-        return _chosen(offered, room, self._per_token, self.values)
+        offered = offers(condense_text(middle), self.asked, 1.0, room / self.tokens)
+        return _choose_lines(offered, room, self._per_token, self.values)
 
     def _honest(self, lines: Sequence[str]) -> list[str]:
         """Add what failed first to lines none of which says that anything failed."""
-        if not self._failed or any(map(is_failure, lines)):
+        if not self._failure or any(map(is_failure, lines)):
             return list(lines)
-        return [*lines, self._failed]
+        return [*lines, self._failure]
 
     @property
     def _is_code(self) -> bool:
         return self.made.kind == CODE
 
     @cached_property
-    def _failed(self) -> str:
+    def _failure(self) -> str:
         return "" if self._is_code else first_failure(self.text)
 
 
@@ -221,10 +223,10 @@ def salient_lines(
         The lines, in order.
     """
     lines = [line[:LONGEST] for line in text_lines(middle)]
-    return _chosen(Offered(lines, {}, frozenset()), room, per_token, values)
+    return _choose_lines(Offered(lines, {}, frozenset()), room, per_token, values)
 
 
-def _chosen(
+def _choose_lines(
     offered: Offered,
     room: float,
     per_token: float,
@@ -238,7 +240,7 @@ def _chosen(
         for number, line in enumerate(offered.lines)
     ]
     alarms = alarming(lines) if alarmed else set[int]()
-    named = _named(lines, values)
+    named = _score_names(lines, values)
     ranked = sorted(
         (
             (
@@ -260,9 +262,9 @@ def _chosen(
     return [lines[number] for number in sorted(chosen)]
 
 
-def _named(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
+def _score_names(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
     """Return what the names in each line are worth together."""
-    plain = blanked("\n".join(lines)).split("\n")
+    plain = blank_separators("\n".join(lines)).split("\n")
     return [fsum(values.get(name, UNKNOWN) for name in {*mentions(line)}) for line in plain]
 
 
@@ -295,7 +297,7 @@ def paragraphs(
     pieces = prose(text)
     source = SourceText(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
     kept, left = set[int](), tokens - MARKER_TOKENS
-    for number in _ranked(source, pieces, Judge(values, Focus())):
+    for number in _rank_pieces(source, pieces, Judge(values, Focus())):
         start, end = pieces[number]
         needed = counter.text(text[start:end]) + (3 if number - 1 not in kept else 1)
         if needed <= left:
@@ -307,7 +309,7 @@ def paragraphs(
     return f"{shown}\n[shortened from {whole:,} tokens; recall {handle}]"
 
 
-def _ranked(source: SourceText, pieces: Sequence[Slice], judge: Judge) -> list[int]:
+def _rank_pieces(source: SourceText, pieces: Sequence[Slice], judge: Judge) -> list[int]:
     """Return the numbers of pieces that say something: the first one, then the most telling."""
     text = source.text
     densities = [

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.outputs.wrapping import unwrapped
+from foldline.outputs.wrapping import unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -76,7 +76,7 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
     found: dict[str, FileFact] = {}
     for position, message in enumerate(messages):
         for call in message.calls:
-            for path, operation in _touched(call, arguments_of(call)):
+            for path, operation in _find_operations(call, arguments_of(call)):
                 times = found.pop(path).times + 1 if path in found else 1
                 found[path] = FileFact(path, operation, position, times)
     return list(reversed(found.values()))
@@ -86,12 +86,12 @@ def changes(messages: Sequence[Message]) -> Iterator[FileFact]:
     """Yield every call that created, wrote, edited or deleted a file, in order."""
     for position, message in enumerate(messages):
         for call in message.calls:
-            for path, operation in _touched(call, arguments_of(call)):
+            for path, operation in _find_operations(call, arguments_of(call)):
                 if operation in CHANGES:
                     yield FileFact(path, operation, position, 1)
 
 
-def _touched(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
+def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key in PATH_KEYS:
             path = value.get(key)
@@ -176,13 +176,13 @@ def _failures(
 
 def _telling(result: ToolResult) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
-    lines = unwrapped(result.text[:100_000]).split("\n")
+    lines = unwrap(result.text[:100_000]).split("\n")
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _says_failure(lines[place])), None)
     if first is not None:
         last = next(place for place in reversed(near) if _says_failure(lines[place]))
         last = first if _EXITED.fullmatch(lines[last]) else last
-        return tuple(dict.fromkeys(_announced(lines, place) for place in (first, last)))
+        return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()
     bare = [line.strip()[:300] for line in lines]
@@ -194,7 +194,7 @@ def _says_failure(line: str) -> bool:
     return _FAILURE.search(line.strip()[:300]) is not None
 
 
-def _announced(lines: Sequence[str], place: int) -> str:
+def _complete_line(lines: Sequence[str], place: int) -> str:
     """Return a line, and the next one where it only announces that."""
     line = lines[place].strip()[:300]
     if len(line) > 40 or not line.endswith(":"):
@@ -213,7 +213,7 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
     value = arguments_of(call)
     if reads(call, value):
         return None
-    for path, done in _touched(call, value):
+    for path, done in _find_operations(call, value):
         return (call.name, path) if done in CHANGES else signature(call)
     command = _command(value)
     return (call.name, command) if command else signature(call)
@@ -221,7 +221,7 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
 
 def reads(call: ToolCall, arguments: Any) -> bool:
     """Return True if a call only shows a file or what a command prints of it."""
-    for _, done in _touched(call, arguments):
+    for _, done in _find_operations(call, arguments):
         return done == "read"
     return only_shows(_command(arguments))
 

@@ -42,7 +42,7 @@ class SnapshotRow:
     def write(self, phrases: Phrases = ENGLISH) -> str:
         """Return the row as it stands in a snapshot."""
         front = f"{self.handle} " if self.handle else ""
-        return f"{front}{phrases.marks[self.speaker]}{indented(self.text)}"
+        return f"{front}{phrases.marks[self.speaker]}{indent(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def snapshot_id(messages: Iterable[str]) -> str:
     return derived_id("snapshot", *messages)
 
 
-def indented(text: str) -> str:
+def indent(text: str) -> str:
     """Write a text so that none of its lines can pass for a row, a heading or a handle."""
     lines = (_visible(line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
     return "\n ".join(line for line in lines if line)
@@ -152,7 +152,7 @@ def parse(text: str) -> Parsed:
                 SnapshotRow("summary", "\n".join(line.removeprefix(" ") for line in found))
             )
         elif title == STORY:
-            told = _marked(found) if _PARTS_010 in text[:400] else found
+            told = _add_handles(found) if _PARTS_010 in text[:400] else found
             rows += _rows(told, "agent", phrases)
         elif title in _STORY_010:
             rows += _rows(found, _STORY_010[title], phrases)
@@ -175,7 +175,7 @@ def _entries(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _marked(lines: Iterable[str]) -> Iterator[str]:
+def _add_handles(lines: Iterable[str]) -> Iterator[str]:
     """Yield the story of 0.1.0, where results stood in the row of their call, as rows."""
     handle = ""
     for line in lines:

@@ -73,11 +73,11 @@ def result_lines(
         Lines in the order of the result.
     """
     is_telling = share >= TELLING or (share >= POINTED and asked.points_at(text))
-    made = taken_apart(text) if is_telling else _plain(text)
+    made = condense_text(text) if is_telling else _plain(text)
     return offers(made, asked, share, kept, failed=failed, call=call)
 
 
-def taken_apart(text: str) -> Condensed:
+def condense_text(text: str) -> Condensed:
     """Take an output apart by its kind; see `foldline.outputs.condensing.condense`."""
     # Imported here: the kinds are many, and most histories need few of them.
     from foldline.outputs.condensing import condense

@@ -45,14 +45,14 @@ def request_row(row: str, phrases: Phrases, *, is_latest: bool) -> str:
         is_latest: Whether nothing was requested since; otherwise it is no longer in work.
     """
 
-    def rewritten(found: re.Match[str]) -> str:
+    def rephrase(found: re.Match[str]) -> str:
         name = _OUTCOME_OF[found[2]]
         if not is_latest and name in _LEFT:
             return f"”{getattr(phrases, _LEFT[name])}"
         beside = phrases.beside if found[1] else ""
         return f"”{beside}{getattr(phrases, name)}"
 
-    return _OUTCOME.sub(rewritten, row)
+    return _OUTCOME.sub(rephrase, row)
 
 
 def plan_row(row: str, phrases: Phrases) -> str:

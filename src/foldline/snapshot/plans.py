@@ -84,7 +84,7 @@ def _line(item: dict[str, Any]) -> str:
     return " ".join(f"- [{status}] {name}{text}"[:LONGEST_STEP].split())
 
 
-def fitted_plan(
+def fit_plan(
     lines: Sequence[str], room: int, size: Callable[[Sequence[str]], int]
 ) -> tuple[str, ...]:
     """
@@ -117,7 +117,7 @@ def _shorter(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     items = [line for line in lines if not is_done(line)]
     yield items
     for width in WIDTHS:
-        items = [_clipped(line, width) for line in items]
+        items = [_clip(line, width) for line in items]
         yield items
 
 
@@ -128,10 +128,10 @@ def _first(lines: Sequence[str], count: int) -> list[str]:
 
 def open_items(lines: Sequence[str]) -> list[str]:
     """Return the items of a plan that are not done, in a few words each."""
-    return [_clipped(line, FEW_WORDS) for line in lines if not is_done(line)]
+    return [_clip(line, FEW_WORDS) for line in lines if not is_done(line)]
 
 
-def _clipped(line: str, width: int) -> str:
+def _clip(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
@@ -157,11 +157,11 @@ def short_plan_call(
     if not lines:
         return None
 
-    def written(kept: Sequence[str]) -> str:
+    def write_plan(kept: Sequence[str]) -> str:
         note = f"shortened; recall {handle}"
         return json.dumps({"plan": list(kept), "note": note}, ensure_ascii=False)
 
-    return written(fitted_plan(lines, room, lambda kept: size(written(kept))))
+    return write_plan(fit_plan(lines, room, lambda kept: size(write_plan(kept))))
 
 
 def short_plan_text(text: str, room: int, size: Callable[[str], int], handle: str) -> str:
@@ -177,5 +177,5 @@ def short_plan_text(text: str, room: int, size: Callable[[str], int], handle: st
     lines = [line for line in text.split("\n")[: 10 * MOST_ITEMS] if line.strip()]
     items = [line for line in lines if _ITEM.match(line.lstrip())] or lines
     note = f"[… the plan, shortened; recall {handle} …]"
-    fitted = fitted_plan(items, room, lambda kept: size("\n".join((*kept, note))))
+    fitted = fit_plan(items, room, lambda kept: size("\n".join((*kept, note))))
     return "\n".join((*fitted, note))

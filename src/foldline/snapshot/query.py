@@ -108,8 +108,8 @@ class Query:
     @classmethod
     def of(cls, messages: Sequence[Message], focus: str = "") -> Self:
         """Read the first and the latest message of the user, and what is to be remembered."""
-        latest = _first_said(messages, reversed(range(len(messages))))
-        first = _first_said(messages, range(latest[0]))
+        latest = _find_user_words(messages, reversed(range(len(messages))))
+        first = _find_user_words(messages, range(latest[0]))
         return cls.in_words(focus, latest[1], first[1])
 
     @classmethod
@@ -167,7 +167,7 @@ class Query:
         least = 0.6 * (1 - large)
         judged = {line: min(1.0, score / CERTAIN) ** 2 for line, score in scores.items()}
         found = {line: value for line, value in judged.items() if value > least}
-        for line, value in (*edges.items(), *self._placed(made).items()):
+        for line, value in (*edges.items(), *self._score_places(made).items()):
             found[line] = max(value * large, found.get(line, 0.0))
         found = within(made, found, room)
         for line, value in list(found.items()):
@@ -198,7 +198,7 @@ class Query:
             if "first" in self.wants:
                 edges[lines[0]] = PLACED
 
-    def _placed(self, made: Condensed) -> dict[int, float]:
+    def _score_places(self, made: Condensed) -> dict[int, float]:
         """Judge lines by where they stand."""
         count = len(made.lines) - made.notes
         found: dict[int, float] = {}
@@ -267,7 +267,7 @@ def _read(texts: Sequence[str]) -> tuple[tuple[Term, ...], frozenset[Want], froz
     return tuple(ranked[:TERMS]), places, numbers
 
 
-def _first_said(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
+def _find_user_words(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
     """Return the first of some places where a user said something, and the words."""
     said = ((place, user_words(messages[place])) for place in places)
     return next(filter(itemgetter(1), said), (0, ""))
@@ -306,13 +306,13 @@ def _last_hit(term: Term, made: Condensed) -> int | None:
 
 def _stands_alone(text: str, place: int, size: int, whole: bool) -> bool:
     """Tell whether a term that stands at a place is no piece of a longer word or number."""
-    if place and _joined(text[place - 1], text[place]):
+    if place and _is_one_word(text[place - 1], text[place]):
         return False
     end = place + size
-    return not (whole and end < len(text) and _joined(text[end - 1], text[end]))
+    return not (whole and end < len(text) and _is_one_word(text[end - 1], text[end]))
 
 
-def _joined(left: str, right: str) -> bool:
+def _is_one_word(left: str, right: str) -> bool:
     """Tell whether two characters belong to one word; a number behind a word is its own."""
     if not (left.isascii() and right.isascii() and left.isalnum() and right.isalnum()):
         return False

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
-from foldline.outputs.wrapping import unwrapped
+from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
     VERDICT,
     call_line,
@@ -133,13 +133,13 @@ class _Reader:
         self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
     ) -> None:
         self.view, self.context, self.phrases = view, context, phrases
-        self.messages = view.said
+        self.messages = view.original_messages
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        answers = view.said_pairing.answers
+        answers = view.original_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)
@@ -217,7 +217,7 @@ class _Reader:
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
-                inner = unwrapped(result_text(result.text))
+                inner = unwrap(result_text(result.text))
                 came, is_all = outcome(inner)
                 if not is_all:
                     self.verdicts[site] = came if inner is result.text else verdict(result.text)
@@ -246,7 +246,7 @@ class _Reader:
             speaker = "report"
         elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
             speaker = "document"
-        self._add(position, place, speaker, unwrapped(result_text(result.text)))
+        self._add(position, place, speaker, unwrap(result_text(result.text)))
 
     def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""

@@ -19,7 +19,7 @@ from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
-from foldline.snapshot.format import handle_at, indented, one_line
+from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
@@ -180,7 +180,7 @@ class _Found:
     ) -> None:
         self.view, self.context, self.folded, self.judge = view, context, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
-        self.messages = view.said
+        self.messages = view.original_messages
         self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -303,13 +303,13 @@ class _Found:
         # What failed may have passed by now, in what stays.
         findings = [
             finding
-            for finding in facts.open_errors(self.messages, ERRORS, self.view.said_pairing)
+            for finding in facts.open_errors(self.messages, ERRORS, self.view.original_pairing)
             if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]
         found: dict[str, str] = {}
-        for call, result in self.view.said_pairing.answers.items():
+        for call, result in self.view.original_pairing.answers.items():
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
@@ -331,7 +331,7 @@ class _Found:
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
         command = f"{_cut(aim, COMMAND)} → " if aim else ""
-        lines = indented("\n".join(finding.lines))
+        lines = indent("\n".join(finding.lines))
         return f"{self._handle(finding.position)} {command}{lines}"
 
     # --- what did not work, what comes next ----------------------------------------------

@@ -49,10 +49,10 @@ def prose(text: str) -> list[Slice]:
         if _announces(text[start:end]):
             held = start if held < 0 else held
             continue
-        found += _divided(text, start if held < 0 else held, end)
+        found += _divide(text, start if held < 0 else held, end)
         held = -1
     if held >= 0:
-        found += _divided(text, held, len(text.rstrip()))
+        found += _divide(text, held, len(text.rstrip()))
     return found
 
 
@@ -74,7 +74,7 @@ def _announces(paragraph: str) -> bool:
     return bare.endswith((":", "：")) or _TITLE.match(bare) is not None
 
 
-def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
+def _divide(text: str, start: int, end: int) -> Iterator[Slice]:
     if end - start <= PARAGRAPH:
         yield start, end
         return
@@ -82,10 +82,10 @@ def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
     for place in _ends(text, start, end):
         enough = place - begin > PARAGRAPH and previous > begin
         if enough and not _announces(_last_line(text, begin, previous)):
-            yield from _pieces(text, *_stripped(text, begin, previous), 2 * PARAGRAPH)
+            yield from _pieces(text, *_strip(text, begin, previous), 2 * PARAGRAPH)
             begin = previous
         previous = place
-    yield from _pieces(text, *_stripped(text, begin, end), 2 * PARAGRAPH)
+    yield from _pieces(text, *_strip(text, begin, end), 2 * PARAGRAPH)
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
@@ -107,7 +107,7 @@ def _last_line(text: str, start: int, end: int) -> str:
     return text[max(start, end - ANNOUNCING + 1) : end].rstrip().rpartition("\n")[2]
 
 
-def _stripped(text: str, start: int, end: int) -> Slice:
+def _strip(text: str, start: int, end: int) -> Slice:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
 
@@ -164,18 +164,18 @@ def _before_opening(text: str, start: int, end: int) -> int:
     last = text.rfind("\n", start, end) + 1
     if last <= start:
         return end
-    line = unnumbered(text[last:end]).strip()
+    line = strip_line_number(text[last:end]).strip()
     return last - 1 if line.endswith(OPENERS) or line.startswith(COMMENTS) else end
 
 
-def unnumbered(line: str) -> str:
+def strip_line_number(line: str) -> str:
     """Return a line without the number that a reader put before it."""
     return _NUMBERED.sub("", line, 1)
 
 
-def shown(text: str) -> str:
+def dedent_lines(text: str) -> str:
     """Write a block of lines without what a reader put before them, its outer indentation too."""
-    lines = [unnumbered(line).rstrip() for line in text.split("\n")]
+    lines = [strip_line_number(line).rstrip() for line in text.split("\n")]
     kept = [line for line in lines if line]
     if not kept:
         return ""

@@ -18,7 +18,7 @@ from math import fsum, log1p
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked
+from foldline.relevance.names import blank_separators
 from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
@@ -188,9 +188,9 @@ class Judge:
         explaining = code_lines.explaining(source.text, slices) if quoted else None
         words, longest = self._words(source.text, slices, texts, explaining or repeat(True))
         if quoted:
-            forms = _quoted(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)
+            forms = _score_lines(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)
         else:
-            forms = _said(source.speaker, texts)
+            forms = _score_statements(source.speaker, texts)
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         # What a program says when something fails is no failure.
         alarms = [] if explaining else [alarm for alarm in _ALARMS if alarm in source.text]
@@ -253,10 +253,10 @@ def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
 
 def _plain(text: str) -> str:
     """Leave only names and words of a text; one at the end of a sentence is the same."""
-    return blanked(text).replace(". ", "  ").replace(".\n", " \n")
+    return blank_separators(text).replace(". ", "  ").replace(".\n", " \n")
 
 
-def _quoted(
+def _score_lines(
     source: SourceText,
     texts: Iterable[str],
     explaining: Sequence[bool] | None,
@@ -275,7 +275,7 @@ def _quoted(
         yield bonus, share if _has_letters(text) else 0.0
 
 
-def _said(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
+def _score_statements(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
     """Yield what a statement is worth without any name, and what is left of it for its form."""
     for number, text in enumerate(texts, 1):
         if speaker not in PROSE:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from foldline.errors import StoreError
-from foldline.sqlite.file import explained, identity, prepare, use_wal
+from foldline.sqlite.file import explain_error, identity, prepare, use_wal
 from foldline.sqlite.schema import Schema, migrate
 
 PATIENCE: Final = 10.0
@@ -167,7 +167,7 @@ class SqliteDatabase:
         try:
             yield
         except sqlite3.Error as error:
-            raise explained(error, self.path, self._patience) from error
+            raise explain_error(error, self.path, self._patience) from error
         except UnicodeDecodeError as error:  # SQLite quotes in its errors what stands in the file
             raise StoreError(
                 f"{self.path} is damaged: it holds text that is none.",

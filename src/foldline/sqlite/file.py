@@ -63,7 +63,7 @@ def use_wal(connection: sqlite3.Connection, patience: float) -> None:
             return
 
 
-def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
+def explain_error(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
     """Say what went wrong and what to do next."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:

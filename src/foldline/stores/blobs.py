@@ -55,7 +55,7 @@ def unpack(data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
-        raise damaged(f"no readable JSON: {error}") from error
+        raise damage_error(f"no readable JSON: {error}") from error
 
 
 def put(connection: Connection, data: bytes) -> int:
@@ -65,16 +65,16 @@ def put(connection: Connection, data: bytes) -> int:
     Returns:
         The number of the blob.
     """
-    digest = hashed(data)
+    digest = hash_content(data)
     row = connection.execute(
         "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (hash) DO NOTHING RETURNING id",
-        (digest, *squeezed(data)),
+        (digest, *compress(data)),
     ).fetchone()
     if row is None:
         row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
     if row is None:
-        raise damaged("an index that does not fit its table")
+        raise damage_error("an index that does not fit its table")
     return int(row[0])
 
 
@@ -87,13 +87,13 @@ def put_all(connection: Connection, contents: Sequence[bytes]) -> list[int]:
     """
     if len(contents) <= 1:
         return [put(connection, data) for data in contents]
-    hashes = [hashed(data) for data in contents]
+    hashes = [hash_content(data) for data in contents]
     # In one order everywhere, so that two writers never wait for each other.
     new = sorted(dict(zip(hashes, contents, strict=True)).items())
     connection.executemany(
         "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (hash) DO NOTHING",
-        [(digest, *squeezed(data)) for digest, data in new],
+        [(digest, *compress(data)) for digest, data in new],
     )
     found: dict[bytes, int] = {}
     for start in range(0, len(new), AT_ONCE):
@@ -102,23 +102,23 @@ def put_all(connection: Connection, contents: Sequence[bytes]) -> list[int]:
         rows = connection.execute(f"SELECT hash, id FROM blobs WHERE hash IN ({places})", some)  # noqa: S608  # question marks
         found.update(rows)
     if len(found) != len(new):
-        raise damaged("an index that does not fit its table")
+        raise damage_error("an index that does not fit its table")
     return [found[digest] for digest in hashes]
 
 
-def hashed(data: bytes) -> bytes:
+def hash_content(data: bytes) -> bytes:
     """Return the hash that names some content."""
     return blake2b(data, digest_size=16).digest()
 
 
-def squeezed(data: bytes) -> tuple[int, int, bytes]:
+def compress(data: bytes) -> tuple[int, int, bytes]:
     """Compress bytes where that pays: how they are kept, their length before, what is kept."""
     packed = zlib.compress(data, LEVEL) if len(data) > SHORT else data
     codec, kept = (ZLIB, packed) if len(packed) < len(data) else (PLAIN, data)
     return codec, len(data), kept
 
 
-def damaged(what: str) -> StoreError:
+def damage_error(what: str) -> StoreError:
     """Return the error for an archive that holds something else than it should."""
     return StoreError(
         f"The archive is damaged: it holds {what}.",
@@ -143,6 +143,6 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
             data = engine.decompress(data, size + 1)
         except zlib.error:
             data = b""
-    if len(data) != size or hashed(data) != digest:
-        raise damaged("content that is not what its checksum says")
+    if len(data) != size or hash_content(data) != digest:
+        raise damage_error("content that is not what its checksum says")
     return unpack(data)

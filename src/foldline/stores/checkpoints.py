@@ -19,8 +19,8 @@ def insert(
             session,
             checkpoint.number,
             checkpoint.at,
-            blobs.hashed(content),
-            *blobs.squeezed(content),
+            blobs.hash_content(content),
+            *blobs.compress(content),
         ),
     )
 

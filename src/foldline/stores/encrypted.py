@@ -70,9 +70,9 @@ class Seal:
                 "This is no key of an archive.",
                 hint="A key is 32 random bytes in base64; foldline archive key makes one.",
             )
-        self.check = _derived(secret, "check")[:16].hex()
-        self._contents = AESSIV(_derived(secret, "contents"))
-        self._ids = AESSIV(_derived(secret, "ids"))
+        self.check = _derive_key(secret, "check")[:16].hex()
+        self._contents = AESSIV(_derive_key(secret, "contents"))
+        self._ids = AESSIV(_derive_key(secret, "ids"))
 
     def seal(self, value: Any) -> Any:
         """Encrypt a JSON value; None stays None."""
@@ -93,7 +93,7 @@ class Seal:
         try:
             packed = self._contents.decrypt(b64decode(value[SEALED]), None)
         except (InvalidTag, LookupError, TypeError, ValueError) as error:
-            raise blobs.damaged("content that this key did not encrypt") from error
+            raise blobs.damage_error("content that this key did not encrypt") from error
         return blobs.unpack(zlib.decompress(packed))
 
     def hide(self, number: str) -> str:
@@ -110,10 +110,10 @@ class Seal:
         try:
             return self._ids.decrypt(bytes.fromhex(hidden), None).decode() if hidden else ""
         except (InvalidTag, ValueError) as error:
-            raise blobs.damaged("an id that this key did not encrypt") from error
+            raise blobs.damage_error("an id that this key did not encrypt") from error
 
 
-def _derived(secret: bytes, purpose: str) -> bytes:
+def _derive_key(secret: bytes, purpose: str) -> bytes:
     """Return a key of its own for each purpose, 64 bytes."""
     return hmac.digest(secret, f"foldline archive: {purpose}".encode(), "sha512")
 
@@ -136,12 +136,12 @@ class EncryptedStore:
 
     def begin(self, head: SessionHead) -> StoredSession:
         """Return the session with the name of ``head``; create it when there is none."""
-        return self._opened(self._store.begin(head))
+        return self._decrypt_session(self._store.begin(head))
 
     def load(self, name: str) -> StoredSession | None:
         """Return a session, or None when there is none of this name."""
         stored = self._store.load(name)
-        return None if stored is None else self._opened(stored)
+        return None if stored is None else self._decrypt_session(stored)
 
     def commit(self, name: str, generation: int, change: Change) -> int:
         """Record a change, its contents encrypted."""
@@ -205,7 +205,7 @@ class EncryptedStore:
                 with suppress(StoreError):
                     yield self._seal.show(hidden)
 
-    def _opened(self, stored: StoredSession) -> StoredSession:
+    def _decrypt_session(self, stored: StoredSession) -> StoredSession:
         memory = checkpoint = None
         with suppress(StoreError):  # it is prepared anew; what was said is not affected
             memory = _memory(stored.memory, self._seal.show, self._seal.open)

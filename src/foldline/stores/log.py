@@ -10,7 +10,7 @@ from typing import ClassVar, Final, TypeAlias, TypeVar, overload
 from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import rows
-from foldline.stores.blobs import damaged
+from foldline.stores.blobs import damage_error
 from foldline.stores.protocol import StoredBatch, StoredMessage
 
 PAGE: Final = 500
@@ -22,7 +22,7 @@ Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 Row = TypeVar("Row")
 
 
-def replaced(name: str) -> StoreError:
+def replaced_error(name: str) -> StoreError:
     """Say that a session is not the one that was opened, or is gone."""
     return StoreError(
         f"The session {name!r} was deleted or replaced since it was opened here; nothing was "
@@ -109,7 +109,9 @@ class StoredRows(Sequence[Row]):
                 hint="Open it again; it begins anew.",
             )
         if len(found) != stop - start:
-            raise damaged(f"{len(found):,} of the {stop - start:,} {self.what} from {start:,} on")
+            raise damage_error(
+                f"{len(found):,} of the {stop - start:,} {self.what} from {start:,} on"
+            )
         return found
 
 

@@ -9,7 +9,7 @@ from itertools import count, islice
 from typing import Final
 
 from foldline.stores.blobs import pack
-from foldline.stores.log import overtaken, replaced
+from foldline.stores.log import overtaken, replaced_error
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -62,7 +62,7 @@ class MemoryStore:
         with self._lock:
             kept = self._kept.get(name)
             if kept is None or change.session not in (None, kept.number):
-                raise replaced(name)
+                raise replaced_error(name)
             if kept.generation != generation:
                 raise overtaken(name)
             kept.messages += change.messages

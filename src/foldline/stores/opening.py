@@ -36,7 +36,7 @@ def open_store(
     key = os.environ.get(KEY, "") if key is None else key
     store = _plain_store(place)
     try:
-        return _unlocked(store, key, takes_plain=takes_plain)
+        return _unlock(store, key, takes_plain=takes_plain)
     except BaseException:
         store.close()
         raise
@@ -52,8 +52,8 @@ def _plain_store(place: str | os.PathLike[str]) -> SqlStore:
     return SqliteStore(place)
 
 
-def _unlocked(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
-    check = store.locked_with()
+def _unlock(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
+    check = store.read_key_check()
     if not key and not check:
         return store
     if not key:

@@ -57,12 +57,12 @@ class RedactingStore:
                         one,
                         edits=self._redact(one.edits),
                         receipt=self._redact(one.receipt),
-                        memory=self._prepared(one.memory),
+                        memory=self._redact_memory(one.memory),
                     )
                     for one in change.batches
                 ),
-                memory=self._prepared(change.memory),
-                checkpoint=self._shown(change.checkpoint),
+                memory=self._redact_memory(change.memory),
+                checkpoint=self._redact_checkpoint(change.checkpoint),
             )
         except Exception as error:  # noqa: BLE001  # a hook is a stranger's code
             raise StoreError(
@@ -71,10 +71,10 @@ class RedactingStore:
             ) from None
         return self._store.commit(name, generation, clean)
 
-    def _prepared(self, memory: StoredMemory | None) -> StoredMemory | None:
+    def _redact_memory(self, memory: StoredMemory | None) -> StoredMemory | None:
         return None if memory is None else replace(memory, content=self._redact(memory.content))
 
-    def _shown(self, checkpoint: StoredCheckpoint | None) -> StoredCheckpoint | None:
+    def _redact_checkpoint(self, checkpoint: StoredCheckpoint | None) -> StoredCheckpoint | None:
         if checkpoint is None:
             return None
         return replace(checkpoint, content=self._redact(checkpoint.content))

@@ -44,13 +44,13 @@ def prune(store: Store, retention: Retention, now: float) -> tuple[str, ...]:
     """
     gone = list[str]()
     if retention.keep is not None:
-        gone += _deleted(store, [i for i in store.sessions() if now - i.updated > retention.keep])
+        gone += _delete(store, [i for i in store.sessions() if now - i.updated > retention.keep])
     for _ in range(ROUNDS if retention.max_size is not None else 0):
         excess = store.size() - (retention.max_size or 0)
         oldest = _oldest(store.sessions(), excess, now) if excess > 0 else []
         if not oldest:
             break
-        gone += _deleted(store, oldest)
+        gone += _delete(store, oldest)
     return tuple(gone)
 
 
@@ -65,7 +65,7 @@ def _oldest(sessions: Sequence[SessionInfo], excess: int, now: float) -> list[Se
     return out
 
 
-def _deleted(store: Store, sessions: Sequence[SessionInfo]) -> list[str]:
+def _delete(store: Store, sessions: Sequence[SessionInfo]) -> list[str]:
     names = [info.head.name for info in sessions]
     if names:
         store.delete(names)

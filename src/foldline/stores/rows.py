@@ -70,7 +70,7 @@ def insert_batch(
     connection: Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
 ) -> None:
     """Add a batch; its edits and its receipt come packed."""
-    prepared = None if batch.memory is None else _kept_memory(connection, session, batch.memory)
+    prepared = None if batch.memory is None else _keep_memory(connection, session, batch.memory)
     connection.execute(
         "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -156,12 +156,12 @@ def _insert_memory(
         "INSERT INTO memories"
         " (session, until, digest, at, generation, time, hash, codec, size, data)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (session, *head, blobs.hashed(content), *blobs.squeezed(content)),
+        (session, *head, blobs.hash_content(content), *blobs.compress(content)),
     ).fetchone()
     return int(row[0])
 
 
-def _kept_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
+def _keep_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
     """Find what was prepared, which is written already; a session that is copied brings it."""
     row = connection.execute(
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
@@ -191,7 +191,7 @@ def _memory(row: Sequence[Any]) -> StoredMemory:
     until, digest, at, generation, moment, *content = row
     found = StoredMemory(until, digest, at, generation, moment, _content(content))
     if not fits(found):
-        raise blobs.damaged("a session memory that is none")
+        raise blobs.damage_error("a session memory that is none")
     return found
 
 
@@ -230,7 +230,7 @@ def length(connection: Connection, session: int) -> int:
     if last is None:
         return 0
     if not isinstance(last, int) or not 0 <= last < MOST:
-        raise blobs.damaged("a position of a message that is none")
+        raise blobs.damage_error("a position of a message that is none")
     return last + 1
 
 
@@ -267,7 +267,7 @@ def messages(
     )
     for number, role, moment, pinned, usage, *content in rows:
         if role not in ROLES or not isinstance(moment, (int, float)):
-            raise blobs.damaged("a message without a role or a time")
+            raise blobs.damage_error("a message without a role or a time")
         yield StoredMessage(
             id=_id(number),
             role=role,
@@ -316,7 +316,7 @@ def head(row: Sequence[Any]) -> SessionHead:
     """
     found = SessionHead(*row)
     if not fits(found) or not (found.window is None or found.window > 0):
-        raise blobs.damaged("a session without a name, format, model or window")
+        raise blobs.damage_error("a session without a name, format, model or window")
     return found
 
 
@@ -332,7 +332,7 @@ def info(row: Sequence[Any]) -> SessionInfo:
 def whole(value: Any, what: str) -> int:
     """Return a number that counts something."""
     if not isinstance(value, int) or value < 0:
-        raise blobs.damaged(f"{what} that is none")
+        raise blobs.damage_error(f"{what} that is none")
     return value
 
 
@@ -347,7 +347,7 @@ def fits(record: Any) -> bool:
 
 def _id(value: Any) -> str:
     if not isinstance(value, str):
-        raise blobs.damaged("a message without an id")
+        raise blobs.damage_error("a message without an id")
     return value
 
 
@@ -356,7 +356,7 @@ def _usage(text: str) -> Usage:
         usage = Usage(*json.loads(text))
         check_fields(usage)
     except (TypeError, ValueError, RecursionError) as error:
-        raise blobs.damaged(f"a usage of a message that is not readable: {error}") from error
+        raise blobs.damage_error(f"a usage of a message that is not readable: {error}") from error
     return usage
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, checkpoints, rows
-from foldline.stores.log import StoredBatches, StoredIds, StoredLog, overtaken, replaced
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog, overtaken, replaced_error
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -48,7 +48,7 @@ class SqlStore:
             self._compare(_check_value(connection))
         created = self.load(head.name)
         if created is None:
-            raise blobs.damaged("an index that does not fit its table")
+            raise blobs.damage_error("an index that does not fit its table")
         return created
 
     def load(self, name: str) -> StoredSession | None:
@@ -164,7 +164,7 @@ class SqlStore:
 
     # --- encryption ------------------------------------------------------------------------
 
-    def locked_with(self) -> str:
+    def read_key_check(self) -> str:
         """Return what tells the key of an encrypted archive, "" where nothing is encrypted."""
         with self._database.reading() as connection:
             return _check_value(connection)
@@ -233,7 +233,7 @@ class SqlStore:
             (rows.moment(change), name, generation, change.session),
         ).fetchone()
         if row is None and not rows.is_called(connection, name, change.session):
-            raise replaced(name)
+            raise replaced_error(name)
         if row is None:
             raise overtaken(name)
         self._compare(row[1] or "")

@@ -84,11 +84,11 @@ class Clear:
         return Plan(tuple(edits))
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
-        names, never = view.tool_names, _folded(self.never)
+        names, never = view.tool_names, _casefold(self.never)
         stays = open_failures(view.messages, view.pairing)
         if self.only is None:
             stays |= _skills(view)
-        only = None if self.only is None else _folded(self.only)
+        only = None if self.only is None else _casefold(self.only)
         with_results = [
             group
             for group in view.groups
@@ -122,7 +122,7 @@ def _skills(view: View) -> frozenset[Site]:
     )
 
 
-def _folded(names: Collection[str]) -> set[str]:
+def _casefold(names: Collection[str]) -> set[str]:
     return {name.casefold() for name in names}
 
 

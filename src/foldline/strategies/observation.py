@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.validation import named, whole
+from foldline.core.validation import check_name, whole
 
 Side: TypeAlias = Literal["head", "tail", "head_tail"]
 
@@ -54,7 +54,7 @@ def truncate_observation(
     """
     whole("max_lines", max_lines, 1)
     whole("max_bytes", max_bytes, 1)
-    named("keep", keep, ("head", "tail", "head_tail"))
+    check_name("keep", keep, ("head", "tail", "head_tail"))
     size = len(text.encode("utf-8", "surrogatepass"))
     lines = text.split("\n")
     if len(lines) <= max_lines and size <= max_bytes:

@@ -38,7 +38,7 @@ class Reasoning:
 
     def _strip(self, view: View, context: CompactionContext, index: int) -> list[Edit]:
         message = view.messages[index]
-        led_to = _led_to(view, index)
+        led_to = _find_outcome(view, index)
         if any(isinstance(part, Opaque) for other in led_to for part in other.parts):
             # What a provider made for itself is bound to its reasoning for good.
             return []
@@ -58,7 +58,7 @@ class Reasoning:
         return []
 
 
-def _led_to(view: View, index: int) -> list[Message]:
+def _find_outcome(view: View, index: int) -> list[Message]:
     """Return what reasoning led to, where it stands in messages of its own."""
     if view.dialect not in ANY_ORDER or not _only_thinks(view.messages[index]):
         return []

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from foldline.core.strategy import CompactionContext
-from foldline.values.edits import Rewrite, rewritten
+from foldline.values.edits import Rewrite, rewrite_part
 from foldline.values.handles import part_handle
 from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.view import View
@@ -44,7 +44,7 @@ def clear(
     tokens = view.counter.part(result)
     handle = part_handle(context.handles.get(message.id, message.id), message, part)
     edit = Rewrite(message.id, part, stub(result, tokens, handle, why), kind, handle)
-    shorter = view.counter.part(rewritten(message, edit).parts[part])
+    shorter = view.counter.part(rewrite_part(message, edit).parts[part])
     return edit if shorter < tokens else None
 
 
@@ -65,17 +65,17 @@ def short_arguments(call: ToolCall, share: float, handle: str) -> str:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return _short(call.arguments, share, handle)
-    short = _shortened(value, share, handle, DEPTH)
+    short = _shorten(value, share, handle, DEPTH)
     return call.arguments if short == value else json.dumps(short, ensure_ascii=False)
 
 
-def _shortened(value: Any, share: float, handle: str, depth: int) -> Any:
+def _shorten(value: Any, share: float, handle: str, depth: int) -> Any:
     if isinstance(value, str):
         return _short(value, share, handle)
     if depth and isinstance(value, dict):
-        return {key: _shortened(inner, share, handle, depth - 1) for key, inner in value.items()}
+        return {key: _shorten(inner, share, handle, depth - 1) for key, inner in value.items()}
     if depth and isinstance(value, list):
-        return [_shortened(inner, share, handle, depth - 1) for inner in value]
+        return [_shorten(inner, share, handle, depth - 1) for inner in value]
     return value
 
 

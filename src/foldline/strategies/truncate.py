@@ -21,13 +21,13 @@ from foldline.snapshot.query import Query
 from foldline.snapshot.sources import is_report, observations
 from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
-from foldline.values.edits import Rewrite, rewritten
+from foldline.values.edits import Rewrite, rewrite_part
 from foldline.values.frames import is_summary
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.protect import Reason, is_snapshot
 from foldline.values.provider_rules import ANY_ORDER
-from foldline.values.snapshot_mark import first_line, sealed
+from foldline.values.snapshot_mark import first_line, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
@@ -98,7 +98,7 @@ def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
     """Leave out lines until a text has no more lines and bytes than it may have."""
     sides: dict[Style, Side] = {"head": "head", "tail": "tail"}
 
-    def kept(note: str) -> str:
+    def render(note: str) -> str:
         return truncate_observation(
             text,
             max_lines=outputs.lines,
@@ -107,9 +107,9 @@ def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
             note=f"{note}recall {handle}",
         ).text
 
-    shown = kept("")
+    shown = render("")
     hides = shown != text and failing_note(text, shown.split("\n"))
-    return kept("with failures; ") if hides else shown
+    return render("with failures; ") if hides else shown
 
 
 Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
@@ -184,7 +184,7 @@ def level_parts(
         for site in group:
             if site.tokens > cap:
                 edit = _cut(view, context, site, cap, style)
-                saved = _saved(view, edit)
+                saved = _count_saved(view, edit)
                 if saved > 0:
                     total -= saved
                     edits.append(edit)
@@ -203,7 +203,7 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style:
     else:
         whole, lead = _text_of(part), leading(message, site.part)
         # A line put in front may cost a little more than by itself.
-        front = view.counter.text(sealed(lead)) + 2 if lead else 0
+        front = view.counter.text(seal_text(lead)) + 2 if lead else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
@@ -214,7 +214,7 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style:
             text = excerpt(
                 rest, inside, count, handle=handle, style=style, values=values, asked=asked
             )
-        text = sealed(lead + text) if lead else text
+        text = seal_text(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
 
@@ -325,7 +325,7 @@ def shorten_staying(
         share = max(share, SUMMARY_SHARE)
     found: dict[tuple[int, int], Rewrite] = {}
     saved: dict[tuple[int, int], int] = {}
-    spared = _spared(view, sites, target)
+    spared = _find_spared(view, sites, target)
     for group, goal, floor in _cutting(sites, spared, share, target):
         excess = round(total - sum(saved.values()) - max(goal, FULL * target - folded))
         if excess <= 0 or not group:
@@ -336,7 +336,7 @@ def shorten_staying(
             place = (site.index, site.part)
             if size > cap:
                 edit = _cut(view, context, site, cap, "salient")
-                if (less := _saved(view, edit)) > saved.get(place, 0):
+                if (less := _count_saved(view, edit)) > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
 
@@ -350,21 +350,21 @@ def _cutting(
     system = [site for site in sites if site.rank == "system"]
     free = [site for site in rest if site not in spared]
 
-    def ranked(rank: Rank) -> list[CutSite]:
+    def by_rank(rank: Rank) -> list[CutSite]:
         return [site for site in free if site.rank == rank]
 
-    yield ranked("call"), results, max(SMALLEST, least // 4)
-    yield ranked("tool"), results, least
-    yield ranked("rules"), results, least
-    yield ranked("task"), share * target, least
-    yield ranked("pinned"), share * target, least
+    yield by_rank("call"), results, max(SMALLEST, least // 4)
+    yield by_rank("tool"), results, least
+    yield by_rank("rules"), results, least
+    yield by_rank("task"), share * target, least
+    yield by_rank("pinned"), share * target, least
     yield free, LAST_SHARE * target, SMALLEST
     yield system, FULL * target, least
     yield rest, FULL * target, SMALLEST
     yield system, FULL * target, SMALLEST
 
 
-def _spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
+def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
     """Return what is not cut before the system prompt is: short words, and few unread results."""
     reasons = view.protected
     unread = [s for s in sites if s.rank == "tool" and reasons.get(s.index) == "unread"]
@@ -390,8 +390,8 @@ def _is_cuttable(part: Part) -> bool:
     return isinstance(part, Text)
 
 
-def _saved(view: View, edit: Rewrite) -> int:
+def _count_saved(view: View, edit: Rewrite) -> int:
     index = view.positions[edit.message]
     message = view.messages[index]
     before = view.counter.part(message.parts[edit.part])
-    return before - view.counter.part(rewritten(message, edit).parts[edit.part])
+    return before - view.counter.part(rewrite_part(message, edit).parts[edit.part])

@@ -111,7 +111,7 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         The account and "", or "" and what is wrong with the answer, as the end of a sentence that
         begins with "the answer".
     """
-    problem = _unfinished(reply, ask, terms.count)
+    problem = _find_incomplete(reply, ask, terms.count)
     if problem:
         return "", problem
     try:
@@ -151,7 +151,7 @@ def within(account: str, tokens: int, count: Callable[[str], int], longer: float
     return account
 
 
-def _unfinished(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:
+def _find_incomplete(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:
     if reply.error or not isinstance(reply.text, str):
         return f"was not given: {reply.error or 'there is no text'}"
     if reply.stop in STOPPED:

@@ -96,7 +96,7 @@ class Coverage:
         )
 
 
-def wanted(view: View, positions: Sequence[int]) -> frozenset[str]:
+def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
     """
     Return the names that matter most among those that would go out of sight.
 

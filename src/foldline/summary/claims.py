@@ -129,7 +129,7 @@ def mark_unproven_claims(
     errors = open_errors(messages)
     if not errors or _shows_success(messages, errors):
         claimed = {kind for found in claims.values() for kind in _KINDS if _names(kind, found)}
-        unproven = [kind for kind in claimed if not _is_shown(kind, messages)]
+        unproven = [kind for kind in claimed if not _has_evidence(kind, messages)]
         claims = {
             number: found
             for number, found in claims.items()
@@ -155,10 +155,10 @@ def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
     return any(kind.named.search(sentence) for sentence in sentences)
 
 
-def _is_shown(kind: _Kind, messages: Sequence[Message]) -> bool:
+def _has_evidence(kind: _Kind, messages: Sequence[Message]) -> bool:
     """Return True if a result shows a success of this kind, or somebody speaks of one."""
     return any(_says_success(kind, message) for message in messages) or any(
-        _succeeded(kind, call, result) for call, result in _calls_with_results(messages)
+        _is_success(kind, call, result) for call, result in _calls_with_results(messages)
     )
 
 
@@ -179,7 +179,7 @@ def _calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall,
             yield call, result
 
 
-def _succeeded(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
+def _is_success(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
     """Return True if a call may have done such work: it did not fail, or says that it passed."""
     text = _ends(result.text)
     if _PASSED.search(text) is not None:

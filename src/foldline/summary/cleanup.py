@@ -226,13 +226,13 @@ def neutralize(account: str, is_known: Callable[[str], bool]) -> str:
         The account in ordinary lines, without empty ones.
     """
 
-    def recalled(found: re.Match[str]) -> str:
+    def check_recall(found: re.Match[str]) -> str:
         return found[0] if is_known(found[1].lower()) else "recall (no such step)"
 
     lines = []
     for line in _ESCAPE.sub("", account.encode("utf-8", "replace").decode("utf-8")).splitlines():
         bare = _HEADING.sub("", line.translate(_CONTROLS)).rstrip()
-        bare = _RECALL.sub(recalled, _MARK.sub("(", bare))
+        bare = _RECALL.sub(check_recall, _MARK.sub("(", bare))
         handle = _LEADING.match(bare)
         if handle is not None and not is_known(handle[1]):
             bare = f"- {bare}"

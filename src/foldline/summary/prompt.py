@@ -129,7 +129,7 @@ def compose(
         (words.transcript, "transcript", transcript),
     ):
         if text:
-            lines += ["", words_before.replace("{mark}", mark), _fenced(name, mark, text)]
+            lines += ["", words_before.replace("{mark}", mark), _fence(name, mark, text)]
     lines.append("")
     if more:
         lines.append(words.later)
@@ -169,5 +169,5 @@ def _mark(*texts: str) -> str:
     return mark
 
 
-def _fenced(name: str, mark: str, text: str) -> str:
+def _fence(name: str, mark: str, text: str) -> str:
     return f"<{name}-{mark}>\n{text}\n</{name}-{mark}>"

@@ -85,7 +85,9 @@ class Summarize:
             )
         text = compose(beside, context, positions, room, summary.text, phrases)
         spare = room - beside.counter.text(text)
-        more = self._unfolded(view, positions, spare) if self._may_extend(spare, context) else ()
+        more = (
+            self._find_unfolded(view, positions, spare) if self._may_extend(spare, context) else ()
+        )
         if more:
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
@@ -98,7 +100,7 @@ class Summarize:
         """Return True if the story leaves room that recent steps may use."""
         return isinstance(self.keep, Keep) and spare > (1 - USED) * context.target
 
-    def _unfolded(self, view: View, positions: list[int], spare: int) -> frozenset[int]:
+    def _find_unfolded(self, view: View, positions: list[int], spare: int) -> frozenset[int]:
         """Return what of the newest history has room although it lies before the tail."""
         folded = frozenset(positions)
         kept = set[int]()
@@ -117,9 +119,9 @@ def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: s
     if summary.marked:
         words.append(f"claims of success that no result shows: {summary.marked}")
     if summary.text:
-        from foldline.summary.account import coverage, wanted
+        from foldline.summary.account import choose_names, coverage
 
-        words.append(str(coverage(wanted(view, positions), summary.text, snapshot)))
+        words.append(str(coverage(choose_names(view, positions), summary.text, snapshot)))
     return "; ".join(words)
 
 

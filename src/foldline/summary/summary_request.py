@@ -113,7 +113,7 @@ class SummaryRequest:
             tuple(self._tools()),
             " ".join(self.context.focus[:FOCUS].split()),
             self._plan(),
-            "\n".join(self._shortened()),
+            "\n".join(self._write_shortened()),
             *self._beside(),
         )
         return self.within(task, self.reader.window)
@@ -156,7 +156,7 @@ class SummaryRequest:
         found = {positions[cut.message] for cut in self.cuts if cut.message in positions}
         return sorted(found - folded)
 
-    def _shortened(self) -> list[str]:
+    def _write_shortened(self) -> list[str]:
         """Write out what is shortened: first of all the messages of the user, whole."""
         view, left = self.view, round(CUT_SHARE * self.reader.window)
         by_user: dict[bool, list[int]] = {True: [], False: []}

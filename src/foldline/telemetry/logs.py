@@ -16,7 +16,7 @@ from foldline.engine.events import (
     Event,
     ToolOutputBounded,
 )
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 
 LOGGER: Final = logging.getLogger("foldline")
 LOGGER.addHandler(logging.NullHandler())
@@ -24,7 +24,7 @@ LOGGER.addHandler(logging.NullHandler())
 
 def _redact(record: logging.LogRecord) -> bool:
     """Take secrets out of a record: names of sessions and hooks are anything."""
-    record.msg = redacted(record.getMessage())
+    record.msg = redact_json(record.getMessage())
     record.args = ()
     return True
 

@@ -20,7 +20,7 @@ from foldline.engine.events import (
     ToolOutputBounded,
 )
 from foldline.errors import MissingExtra
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 
 OPERATION: Final = "compact"
 
@@ -147,7 +147,7 @@ class Telemetry:
 
     def _start(self, event: CompactionStarted) -> None:
         name = f"{OPERATION} {event.model}".strip()
-        span = self._tracer.start_span(name, attributes=redacted(start_attributes(event)))
+        span = self._tracer.start_span(name, attributes=redact_json(start_attributes(event)))
         with self._lock:
             self._open[event.number] = span
 
@@ -155,7 +155,7 @@ class Telemetry:
         with self._lock:
             span = self._open.pop(event.number, None)
         if span is not None:
-            span.set_attributes(redacted(end_attributes(event)))
+            span.set_attributes(redact_json(end_attributes(event)))
             if event.status in ("failed", "interrupted"):
                 span.set_status(self._trace.Status(self._trace.StatusCode.ERROR))
             span.end()
@@ -187,4 +187,4 @@ def _model_attributes(event: Event) -> dict[str, str]:
         "gen_ai.provider.name": provider_name(event.provider),
         "gen_ai.request.model": event.model,
     }
-    return {name: redacted(value) for name, value in attributes.items() if value}
+    return {name: redact_json(value) for name, value in attributes.items() if value}

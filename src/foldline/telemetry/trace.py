@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from foldline.engine.events import Event
 from foldline.errors import InputError
-from foldline.redaction import redacted
+from foldline.redaction import redact_json
 
 LONGEST_LINE: Final = 1 << 20
 """A line of a trace has no more characters than this; a longer one is not one of ours."""
@@ -46,7 +46,7 @@ class Trace:
 
     def __call__(self, event: Event) -> None:
         """Write an event."""
-        line = json.dumps(redacted(event.to_dict()), default=str, ensure_ascii=True) + "\n"
+        line = json.dumps(redact_json(event.to_dict()), default=str, ensure_ascii=True) + "\n"
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         with self._lock, os.fdopen(os.open(self.path, flags, 0o600), "ab") as file:
             file.write(line.encode())
@@ -101,7 +101,7 @@ class TraceTotals:
         self.events += 1
         match event.get("event"):
             case "compaction.finished":
-                self._finished(event)
+                self._add_finished(event)
             case "context.warning":
                 self.warnings += 1
             case "output.bounded":
@@ -110,7 +110,7 @@ class TraceTotals:
                 self.skipped += 1
                 self.events -= 1
 
-    def _finished(self, event: dict[str, Any]) -> None:
+    def _add_finished(self, event: dict[str, Any]) -> None:
         self.compactions[str(event.get("status"))] += 1
         self.triggers[str(event.get("trigger"))] += 1
         self.seconds += _number(event.get("seconds"))

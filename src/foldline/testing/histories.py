@@ -66,7 +66,7 @@ DAMAGED = (
 )
 """The same with what crashed, lossy and concurrent agents leave behind."""
 
-ENDS = ("said", "answered", "unread", "running", "half")
+ENDS = ("say", "answer", "unread", "running", "half")
 
 SIZES = (*(1,) * 8, *(2, 5) * 4, *(40,) * 4, 200, 200, 1_500)
 """Lines of a text: mostly few; the last one is a giant's."""
@@ -215,12 +215,6 @@ class _Writer:
         self.add("user", lost, self.result(call), *self.draw(contents(giants=False)), Text(" "))
 
     # --- how it ends ---------------------------------------------------------------------
-
-    def said(self) -> None:
-        self.say()
-
-    def answered(self) -> None:
-        self.answer()
 
     def unread(self) -> None:
         self.one_of(self.work, self.parallel)()

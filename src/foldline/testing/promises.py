@@ -79,11 +79,11 @@ def check_accepted(shown: Transcript, dialect: str) -> None:
     wire = DIALECTS[dialect]
     found = wire.validate(wire.encode(shown))
     if found and pair(shown.messages).open:
-        found = wire.validate(wire.encode(_answered(shown)))
+        found = wire.validate(wire.encode(_answer_pending(shown)))
     assert not found, f"VALID: {wire.title} would reject the messages: {found[0]}"
 
 
-def _answered(shown: Transcript) -> Transcript:
+def _answer_pending(shown: Transcript) -> Transcript:
     """Return what is sent once the calls that are still running have their results."""
     messages = list(shown.messages)
     for number, site in enumerate(pair(messages).open):
@@ -231,7 +231,7 @@ def check_lossless(
         recall: Recalls a handle elsewhere, such as a session opened anew; default the result.
     """
     recall = recall or result.recall
-    kept = _recalled(result, recall)
+    kept = _recall_all(result, recall)
     shown = {message.id: message for message in result.shown.messages}
     for message in result.transcript.messages:
         after = shown.get(message.id)
@@ -251,7 +251,7 @@ def check_lossless(
                     _check_exact(recall(f"{found.handle}.{index}"), message, index)
 
 
-def _recalled(
+def _recall_all(
     result: Compaction[Any], recall: Callable[[str], Recalled]
 ) -> dict[str, dict[int | None, Recalled]]:
     """Recall every handle; the answers are by message and part, None for a whole message."""

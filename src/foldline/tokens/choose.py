@@ -71,10 +71,10 @@ def family_of(model: str | None) -> str | None:
     Returns:
         A family, or None when the vocabulary of the model is not known.
     """
-    return _looked_up(model, FAMILY_OF_PREFIX)
+    return _look_up(model, FAMILY_OF_PREFIX)
 
 
-def _looked_up(model: str | None, families: Mapping[str, str]) -> str | None:
+def _look_up(model: str | None, families: Mapping[str, str]) -> str | None:
     name = (model or "").lower().rsplit("/", 1)[-1].rsplit(":", 1)[0]
     names = [name, *(name[at + 1 :] for at, char in enumerate(name[:64]) if char == ".")]
     for candidate in names:
@@ -108,9 +108,9 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
             field="prefer",
             hint=f"Use one of {', '.join(COUNTERS)}.",
         )
-    nearest = _looked_up(model, NEAREST)
+    nearest = _look_up(model, NEAREST)
     if nearest:
-        return _estimated(nearest)
+        return _estimate(nearest)
     known = family_of(model)
     family, exact = known or DEFAULT_FAMILY, known is not None
     for kind in sorted(COUNTERS, key=lambda kind: kind != prefer):
@@ -119,7 +119,7 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
         counter = _splintr(family, exact) if kind == "splintr" else _tiktoken(family, exact)
         if counter is not None:
             return counter
-    return _estimated(family)
+    return _estimate(family)
 
 
 # Each is imported where it is made: a program that starts should not pay for the others.
@@ -137,7 +137,7 @@ def _tiktoken(family: str, exact: bool) -> TextCounter | None:
     return TiktokenCounter(family, exact=exact) if TiktokenCounter.available(family) else None
 
 
-def _estimated(family: str) -> TextCounter:
+def _estimate(family: str) -> TextCounter:
     from foldline.tokens.estimate import EstimatedCounter
 
     return EstimatedCounter(family)

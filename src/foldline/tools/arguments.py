@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 
 Schema = Mapping[str, Any]
@@ -156,7 +156,7 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     if not any(TYPES[kind](value) for kind in kinds):
         return value, [f"{name}: {' or '.join(kinds)} expected, not {_excerpt(value)}"]
     if "enum" in schema and value not in schema["enum"]:
-        near = meant(str(value), [str(one) for one in schema["enum"]])
+        near = suggest_name(str(value), [str(one) for one in schema["enum"]])
         known = ", ".join(map(str, schema["enum"]))
         return value, [f"{name}: {_excerpt(value)} is not one of {known}. {near}".rstrip()]
     problems = [
@@ -190,7 +190,7 @@ def _object(
     if not schema.get("additionalProperties", False):
         for name in value:
             if name not in known:
-                near = meant(str(name), known)
+                near = suggest_name(str(name), known)
                 listed = f"Known: {', '.join(known) or 'none'}."
                 problems.append(f"{inside}{str(name)[:60]}: unknown. {near}{listed}")
     return out, problems

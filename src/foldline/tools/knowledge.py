@@ -169,11 +169,11 @@ class RAGTool(ActionTool):
         aside = sorted(WITHOUT_EFFECT & arguments.keys())
         return replace(done, data={**done.data, "without_effect": aside}) if aside else done
 
-    def _given(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _refuse(arguments)
         given = {
             name: value
-            for name, value in super()._given(action, arguments).items()
+            for name, value in super()._filter_arguments(action, arguments).items()
             if name not in WITHOUT_EFFECT
         }
         if action == "ask" and "question" not in given and "query" in given:
@@ -181,9 +181,9 @@ class RAGTool(ActionTool):
         return given
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
-        return super()._act(action, {"store": self._meant(given), **given})
+        return super()._act(action, {"store": self._select_store(given), **given})
 
-    def _meant(self, given: dict[str, Any]) -> Knowledge:
+    def _select_store(self, given: dict[str, Any]) -> Knowledge:
         """Take the namespace and the sizes of chunks out of arguments, and return the store."""
         space, own = given.pop("namespace", None), ChunkSettings()
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)

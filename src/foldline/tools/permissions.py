@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, label_set
 from foldline.tools.toolset import Slot, Toolset
@@ -51,7 +51,7 @@ class Permissions:
         Raises:
             BudgetError: There are none of this name.
         """
-        named("permissions", name, NAMED)
+        check_name("permissions", name, NAMED)
         return cls(NAMED[name])
 
     def allows(self, tool: Tool) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.rooted_files import open_file, read_content
 from foldline.tools.arguments import object_schema, text_schema
@@ -274,7 +274,7 @@ class Skills:
         """
         skill = self._skills.get(name)
         if skill is None:
-            message = f"There is no skill {name[:60]!r}. {_known(name, self._skills)}"
+            message = f"There is no skill {name[:60]!r}. {_suggest(name, self._skills)}"
             return ToolOutput.error(ErrorCode.NOT_FOUND, message)
         if resource:
             return _resource(skill, resource)
@@ -287,7 +287,7 @@ class Skills:
 
 def _resource(skill: Skill, name: str) -> ToolOutput:
     if name not in skill.resources:
-        message = f"{skill.name} has no file {name[:80]!r}. {_known(name, skill.resources)}"
+        message = f"{skill.name} has no file {name[:80]!r}. {_suggest(name, skill.resources)}"
         return ToolOutput.error(ErrorCode.NOT_FOUND, message)
     try:
         data = read_resource(skill.folder, name, LONGEST_RESOURCE)
@@ -300,8 +300,8 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
         return ToolOutput.error(ErrorCode.UNAVAILABLE, f"{name}: {error.strerror}.")
 
 
-def _known(name: str, names: Collection[str]) -> str:
-    return f"{meant(name, names)}There are: {', '.join(names) or 'none'}."
+def _suggest(name: str, names: Collection[str]) -> str:
+    return f"{suggest_name(name, names)}There are: {', '.join(names) or 'none'}."
 
 
 def _read(place: Path) -> Skill:

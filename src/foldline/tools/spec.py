@@ -10,9 +10,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.errors import FoldlineError, InputError
-from foldline.redaction import explained, redacted
+from foldline.redaction import explain_error, redact_json
 from foldline.tools.arguments import (
     Schema,
     check_arguments,
@@ -86,7 +86,7 @@ class Tool:
         if write is None:
             raise InputError(
                 f"there is no notation of tools for {dialect[:60]!r}",
-                hint=f"{meant(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
+                hint=f"{suggest_name(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
             )
         return write(self.name, self.description, deepcopy(dict(self.parameters)))
 
@@ -97,7 +97,7 @@ class Tool:
         Args:
             arguments: A mapping, or the JSON text that the provider sent.
         """
-        given = self._given(arguments)
+        given = self._check_arguments(arguments)
         if isinstance(given, ToolOutput):
             return given
         try:
@@ -109,7 +109,7 @@ class Tool:
         """Run the tool without blocking; see `run`. A cancellation is raised."""
         if self.async_action is None:
             return await asyncio.to_thread(self.run, arguments)
-        given = self._given(arguments)
+        given = self._check_arguments(arguments)
         if isinstance(given, ToolOutput):
             return given
         try:
@@ -117,7 +117,7 @@ class Tool:
         except (Exception, SystemExit) as error:  # noqa: BLE001  # as above
             return _failure(self.name, error)
 
-    def _given(self, arguments: Any) -> dict[str, Any] | ToolOutput:
+    def _check_arguments(self, arguments: Any) -> dict[str, Any] | ToolOutput:
         try:
             value, problems = check_arguments(self.parameters, parse_arguments(arguments))
         except InputError as error:
@@ -153,7 +153,7 @@ def _check_output(output: Any) -> ToolOutput:
 
 def _failure(name: str, error: BaseException) -> ToolOutput:
     known = isinstance(error, FoldlineError)
-    words = redacted(str(error)) if known else explained(error)
+    words = redact_json(str(error)) if known else explain_error(error)
     code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION
     return ToolOutput.error(code, f"{name} failed. {words[:LONGEST_REASON]}")
 
@@ -194,7 +194,9 @@ class ActionTool:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
-            given, problems = check_arguments(self._schema(action), self._given(action, arguments))
+            given, problems = check_arguments(
+                self._schema(action), self._filter_arguments(action, arguments)
+            )
             if problems:
                 message = f"{action} was not done: {'; '.join(problems)}."
                 return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
@@ -227,7 +229,7 @@ class ActionTool:
         bare = [name.rstrip("!") for name in names]
         return object_schema(required, **{name: self.properties[name] for name in bare})
 
-    def _given(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
+    def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
         """Return the arguments that count: a model fills in what it does not need with nothing."""
         return {name: value for name, value in arguments.items() if value is not None}
 
@@ -258,12 +260,12 @@ class ToolCollection(ABC):
         return [tool.schema(dialect) for tool in self.tools]
 
     def _missing(self, name: str) -> ToolOutput:
-        message = f"There is no tool {str(name)[:60]!r}. {self._known(name)}"
+        message = f"There is no tool {str(name)[:60]!r}. {self._suggest(name)}"
         return ToolOutput.error(ErrorCode.NOT_FOUND, message)
 
-    def _known(self, name: str) -> str:
+    def _suggest(self, name: str) -> str:
         names = [tool.name for tool in self.tools]
-        return f"{meant(str(name), names)}The tools are: {', '.join(names) or 'none'}."
+        return f"{suggest_name(str(name), names)}The tools are: {', '.join(names) or 'none'}."
 
 
 class Toolbox(ToolCollection):
@@ -299,7 +301,7 @@ class Toolbox(ToolCollection):
         """
         for name in names:
             if name not in self:
-                raise InputError(f"there is no tool {name[:60]!r}", hint=self._known(name))
+                raise InputError(f"there is no tool {name[:60]!r}", hint=self._suggest(name))
         return type(self)(tool for tool in self.tools if tool.name in names)
 
     def run(self, name: str, arguments: Any = None) -> ToolOutput:

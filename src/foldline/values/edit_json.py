@@ -144,7 +144,7 @@ def _value(name: str, value: Any, freeze: Convert) -> Any:
 def _read(item: Any, kinds: Mapping[str, type[Any]], thaw: Convert) -> Any:
     kind = kinds[item["type"]]
     given = {name: _field(name, value, thaw) for name, value in item.items() if name != "type"}
-    return _checked(kind(**given))
+    return _check(kind(**given))
 
 
 def _field(name: str, value: Any, thaw: Convert) -> Any:
@@ -153,7 +153,7 @@ def _field(name: str, value: Any, thaw: Convert) -> Any:
     if name in {"snapshot", "message"} and isinstance(value, dict):
         return _message(value, thaw)
     if name == "usage":
-        return None if value is None else _checked(Usage(**value))
+        return None if value is None else _check(Usage(**value))
     if isinstance(value, list):
         return tuple(v if isinstance(v, str) else _part(v, thaw) for v in value)
     return value
@@ -164,9 +164,9 @@ def _part(item: Any, thaw: Convert) -> Part:
 
 
 def _message(item: Any, thaw: Convert) -> Message:
-    return _checked(Message(**{name: _field(name, value, thaw) for name, value in item.items()}))
+    return _check(Message(**{name: _field(name, value, thaw) for name, value in item.items()}))
 
 
-def _checked(made: Made) -> Made:
+def _check(made: Made) -> Made:
     check_fields(made)
     return made

@@ -85,10 +85,10 @@ def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, 
     Returns:
         What the model sees; untouched messages are the same objects.
     """
-    return tuple(applied({message.id: message for message in messages}, edits).values())
+    return tuple(apply_by_id({message.id: message for message in messages}, edits).values())
 
 
-def applied(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
+def apply_by_id(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
     """Apply edits to messages by id; see `apply`. The dictionary may be changed or replaced."""
     changing = _Changing(shown)
     for edit in edits:
@@ -124,8 +124,8 @@ class _Changing:
             case Move() if edit.after != edit.message and edit.after in self._shown:
                 message = self._shown.get(edit.message)
                 if message is not None:
-                    self._ordered().remove(edit.message)
-                    self._ordered().put(edit.message, edit.after)
+                    self._linked_order().remove(edit.message)
+                    self._linked_order().put(edit.message, edit.after)
 
     def done(self) -> dict[str, Message]:
         """Return the messages as they are now."""
@@ -135,7 +135,7 @@ class _Changing:
             return self._shown
         return {number: self._shown[number] for number in self._order}
 
-    def _ordered(self) -> LinkedKeys[str]:
+    def _linked_order(self) -> LinkedKeys[str]:
         if self._order is None:
             self._order = LinkedKeys(self._shown)
         return self._order
@@ -156,7 +156,7 @@ class _Changing:
     def _put(self, message: Message, after: str | None) -> None:
         """Show a message behind another one; one that is shown already stays where it is."""
         if message.id not in self._shown:
-            self._ordered().put(message.id, after)
+            self._linked_order().put(message.id, after)
         self._parts.pop(message.id, None)
         self._shown[message.id] = message
 
@@ -167,7 +167,7 @@ class _Changing:
         if self._order is None and 2 * len(gone) >= len(self._shown):
             self._fold_most(edit.snapshot, gone)
             return
-        order = self._ordered()
+        order = self._linked_order()
         firsts = [number for number in gone if order.before(number) not in gone]
         first = firsts[0] if len(firsts) == 1 else next(one for one in order if one in gone)
         after = order.before(first)
@@ -215,7 +215,7 @@ def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
     return frozenset(found)
 
 
-def rewritten(message: Message, edit: Rewrite) -> Message:
+def rewrite_part(message: Message, edit: Rewrite) -> Message:
     """Return the message with one of its parts showing other text."""
     return message.with_part(edit.part, _with_text(message.parts[edit.part], edit))
 

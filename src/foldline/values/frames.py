@@ -302,7 +302,7 @@ def _leading(text: str, blocks: list[_Block]) -> Iterator[tuple[int, tuple[Segme
             end = _end(text, block)
             yield end, tuple(_pieces(text, at, block, end, bare=bare))
         else:
-            end, kind = _untagged(text, begin, starts)
+            end, kind = _find_untagged_end(text, begin, starts)
             if end <= begin:
                 return
             yield end, (Segment(kind, text[at:end]),)
@@ -331,7 +331,7 @@ def _trailing(text: str, blocks: list[_Block], least: int) -> Iterator[tuple[int
         end = block.start
 
 
-def _untagged(text: str, at: int, blocks: dict[int, _Block]) -> tuple[int, SegmentKind]:
+def _find_untagged_end(text: str, at: int, blocks: dict[int, _Block]) -> tuple[int, SegmentKind]:
     """Return where a frame without tags ends that begins at a position, and its kind."""
     if (end := seal_end(text, SNAPSHOT_HEADERS, at)) > at:
         return end, "summary"

@@ -24,7 +24,7 @@ Reason: TypeAlias = Literal[
 
 def unread(messages: Sequence[Message]) -> frozenset[str]:
     """Return the ids of the messages with results that the model has not answered yet."""
-    answered = _answered(messages)
+    answered = _find_last_answer(messages)
     return frozenset(message.id for message in messages[answered + 1 :] if _tells(message))
 
 
@@ -49,7 +49,7 @@ def protected(
         The reason by position.
     """
     found: dict[int, Reason] = {}
-    answered = _answered(messages)
+    answered = _find_last_answer(messages)
     if groups and messages[-1].role == "assistant":
         last = next(group for group in reversed(groups) if group.end == len(messages))
         found.update(dict.fromkeys(last.members, "answer"))
@@ -64,7 +64,7 @@ def protected(
             reason = "unread"
         if reason:
             found.update(dict.fromkeys(group.members, reason))
-    found.update(_spoken(messages))
+    found.update(_find_requests(messages))
     found.update((i, "system") for i, message in enumerate(messages) if message.role == "system")
     first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
     if first is not None and messages[first].origin == "repair":
@@ -73,7 +73,7 @@ def protected(
     return found
 
 
-def _answered(messages: Sequence[Message]) -> int:
+def _find_last_answer(messages: Sequence[Message]) -> int:
     last = range(len(messages) - 1, -1, -1)
     return next((index for index in last if messages[index].role == "assistant"), -1)
 
@@ -89,7 +89,7 @@ def _tells(message: Message) -> bool:
     return bool(message.results) or message.origin == "repair"
 
 
-def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
+def _find_requests(messages: Sequence[Message]) -> dict[int, Reason]:
     """
     Find the task and the latest request.
 

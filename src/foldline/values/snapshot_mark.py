@@ -59,7 +59,7 @@ _SECTIONS_010 = frozenset(
 _LINE_010 = lazy_pattern(r" |[0-9a-f]{6,32}(?:\.\d{1,9})? ")
 
 
-def sealed(text: str) -> str:
+def seal_text(text: str) -> str:
     """
     Return a text of Foldline with its mark at the end of the first line.
 

@@ -72,14 +72,14 @@ class TokenCounter:
         key = (len(text) << 64) + hash(text)  # one number takes a third of the memory of a pair
         known = self._seen.get(key)
         if known is None:
-            known = self._scaled(self.texts.count(text))
+            known = self._scale(self.texts.count(text))
             if len(self._seen) >= self.entries:
                 for old in list(self._seen)[: self.entries // 2]:
                     self._seen.pop(old, None)  # another thread may have been faster
             self._seen[key] = known
         return known
 
-    def _scaled(self, tokens: int) -> int:
+    def _scale(self, tokens: int) -> int:
         return tokens if self.ratio == 1.0 else max(1, round(tokens * self.ratio))
 
     def part(self, part: Part) -> int:

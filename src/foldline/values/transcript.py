@@ -38,11 +38,11 @@ class Transcript:
         """Return a copy that holds other messages in the same surroundings."""
         return replace(self, messages=tuple(messages))
 
-    def warned(self, warning: str) -> Transcript:
+    def with_warning(self, warning: str) -> Transcript:
         """Return a copy with one more warning; the same where it says nothing."""
         return replace(self, warnings=(*self.warnings, warning)) if warning else self
 
-    def named(self, message: int | str) -> str:
+    def resolve_id(self, message: int | str) -> str:
         """
         Return the id of a message.
 

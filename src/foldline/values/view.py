@@ -76,15 +76,15 @@ class View:
         return pair(self.messages)
 
     @cached_property
-    def said(self) -> tuple[Message, ...]:
+    def original_messages(self) -> tuple[Message, ...]:
         """What was really said at every position."""
         return tuple(self.originals.get(message.id, message) for message in self.messages)
 
     @cached_property
-    def said_pairing(self) -> Pairing:
+    def original_pairing(self) -> Pairing:
         """Which result answers which call in what was really said."""
-        same = all(map(is_, self.said, self.messages))
-        return self.pairing if same else pair(self.said)
+        same = all(map(is_, self.original_messages, self.messages))
+        return self.pairing if same else pair(self.original_messages)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

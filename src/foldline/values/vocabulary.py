@@ -16,7 +16,7 @@ from math import exp, log
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.relevance.names import blanked, mentions
+from foldline.relevance.names import blank_separators, mentions
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
@@ -87,15 +87,19 @@ class Vocabulary:
         quoted = is_snapshot(message)
         for part in message.parts:
             if isinstance(part, Text):
-                text = _unnumbered(part.text) if quoted else _said(part.text, message.role)
+                text = (
+                    _strip_handles(part.text) if quoted else _strip_frames(part.text, message.role)
+                )
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                found.update(mentions(blanked(_written(part)[:MAX_TEXT])))
+                found.update(mentions(blank_separators(_render_arguments(part)[:MAX_TEXT])))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
     def _read(self, text: str, role: str) -> set[str]:
-        said = list(mentions(blanked(text[: MAX_TEXT if role == "assistant" else MAX_USER])))
+        said = list(
+            mentions(blank_separators(text[: MAX_TEXT if role == "assistant" else MAX_USER]))
+        )
         if role == "assistant":
             self.prose.update(said)
         else:
@@ -128,19 +132,19 @@ def _is_number(name: str) -> bool:
     return name.replace(".", "").isdigit()
 
 
-def _said(text: str, role: str) -> str:
+def _strip_frames(text: str, role: str) -> str:
     """Return a text without what a client put around the words of a user."""
     if role != "user":
         return text
     return "\n".join(one.text for one in segments(text) if one.kind in ("words", "summary"))
 
 
-def _unnumbered(snapshot: str) -> str:
+def _strip_handles(snapshot: str) -> str:
     """Return what an earlier snapshot quotes, without its first line and its handles."""
     return _HANDLE.sub("", snapshot.partition("\n")[2])
 
 
-def _written(call: ToolCall) -> str:
+def _render_arguments(call: ToolCall) -> str:
     """
     Return what a call was given.
 

@@ -6,21 +6,21 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import from_our_archive, from_our_file, quiet
 
 from foldline.core.config import POLICY_NAMES
-from foldline.inspector.pages.cost import alternatives, counted, paid, requests_made, usd
+from foldline.inspector.pages.cost import alternatives, requests_made, sum_counted, sum_usage, usd
 
 
 def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
-    whole = paid(trace)
+    whole = sum_usage(trace)
     assert whole.requests == len(requests_made(trace)) == len(trace.timeline.points) - 1
     assert whole.usd is not None
     each = [usd(trace, point.usage) or 0.0 for point in requests_made(trace)]
     assert abs(whole.usd - sum(each)) < 1e-9
-    assert whole.usage == counted(trace).usage
+    assert whole.usage == sum_counted(trace).usage
 
 
 def test_without_a_price_nothing_is_made_up(tmp_path: Path) -> None:
-    assert paid(from_our_file(write_conversation(tmp_path / "s.json"))).usd is None
+    assert sum_usage(from_our_file(write_conversation(tmp_path / "s.json"))).usd is None
 
 
 def test_every_policy_is_replayed_beside_sending_everything(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_place_knows_when_it_was_replaced(project, place):
     assert not inner.is_there()
     with pytest.raises(Refused):
         place.move_to("README.md")
-    assert place.move_to("docs").shown == "docs"
+    assert place.move_to("docs").relative_path == "docs"
     assert (
         WorkingDirectory.at(place.workspace).allowing("/etc").resolve("/etc/passwd")
         == "/etc/passwd"

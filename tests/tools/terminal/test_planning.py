@@ -41,7 +41,7 @@ def test_a_file_that_is_read_with_a_sign_comes_from_a_stage_of_its_own(place):
 def test_what_follows_a_cd_is_planned_in_its_directory(place):
     first, second = plan("cd src && cat app.py", place)
     assert first.moves == second.place
-    assert second.place.shown == "src"
+    assert second.place.relative_path == "src"
     (failing, after) = plan("cd nowhere; ls", place)
     assert "nowhere" in failing.fails
     assert after.place == place

@@ -29,7 +29,7 @@ from foldline.agents.maintainer.conflicts import (
     find_pointer,
 )
 from foldline.context import ContextPacket
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import InputError
 from foldline.memory import Memory
 from foldline.memory.items import Kind as MemoryKind
@@ -66,8 +66,8 @@ def route(authority: Authority, volatility: Volatility) -> StorageRoute:
     Raises:
         BudgetError: There is no such authority or volatility.
     """
-    named("authority", authority, AUTHORITIES)
-    named("volatility", volatility, VOLATILITIES)
+    check_name("authority", authority, AUTHORITIES)
+    check_name("volatility", volatility, VOLATILITIES)
     if authority == "workspace":
         return StorageRoute("terminal")
     if volatility == "lasting":

@@ -32,7 +32,7 @@ from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, su
 from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
 from foldline.agents.run_state import ChatModel
 from foldline.context import ContextBuilder, ContextConfig
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import InputError
 from foldline.notes.note import Kind
 from foldline.rooted_files import Root
@@ -149,7 +149,7 @@ class CodebaseMaintainer:
             ModelError: The model gives no answer; `resume` goes on from there.
             InputError: The question is empty.
         """
-        named("mode", mode, MODES)
+        check_name("mode", mode, MODES)
         if not user_input.strip():
             raise InputError("there is no question", field="user_input")
         if self._model is None:

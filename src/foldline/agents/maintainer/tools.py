@@ -104,7 +104,7 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
         "Record what the files do not say themselves: a finding, decision, blocker, action or "
         "plan. It goes where it belongs by who vouches for it and how long it holds.",
         RECORD,
-        _returning_errors(lambda given: _record_output(known.keep(_read_record(given)))),
+        _return_errors(lambda given: _record_output(known.keep(_read_record(given)))),
         labels=frozenset({"read", "plan"}),
     )
     look_up = Tool(
@@ -112,7 +112,7 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
         "Find what was recorded on any day, in notes and memory. What has `attention` was taken "
         "from a place that is another now.",
         LOOK_UP,
-        _returning_errors(lambda given: _look_up_output(known, given)),
+        _return_errors(lambda given: _look_up_output(known, given)),
         labels=frozenset({"read"}),
     )
     return [record, look_up, _note(notes)]
@@ -129,7 +129,7 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
         "next_probe",
         "Propose what to look at next, with its price, and say when to stop looking.",
         PROBE,
-        _returning_errors(act),
+        _return_errors(act),
         labels=frozenset({"read"}),
     )
 
@@ -184,12 +184,12 @@ def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutp
     return ToolOutput("\n".join(lines), data={"result": rows})
 
 
-def _returning_errors(
+def _return_errors(
     act: Callable[[dict[str, Any]], ToolOutput],
 ) -> Callable[[dict[str, Any]], ToolOutput]:
     """Return an action that tells what was wrong with a call instead of raising it."""
 
-    def said(given: dict[str, Any]) -> ToolOutput:
+    def act_or_report(given: dict[str, Any]) -> ToolOutput:
         try:
             return act(given)
         except InputError as error:
@@ -197,4 +197,4 @@ def _returning_errors(
         except FoldlineError as error:
             return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
 
-    return said
+    return act_or_report

@@ -21,7 +21,7 @@ from foldline.evaluation import findings
 from foldline.evaluation.methods import clearing, policy_method, trimming
 from foldline.evaluation.report import NO_PLOTS, write_report
 from foldline.evaluation.retention import MeasurementPlan, RecordingResult, Replays, measure_file
-from foldline.evaluation.sections import ReportSection, as_text, escaped
+from foldline.evaluation.sections import ReportSection, as_text, escape
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import ModelInfo
 from foldline.settings import load
@@ -157,7 +157,7 @@ def _head(measured: Sequence[RecordingResult]) -> str:
     import foldline
 
     sessions = plural(sum(bool(one.observations) for one in measured), "session")
-    sources = ", ".join(sorted({escaped(one.source) for one in measured}))
+    sources = ", ".join(sorted({escape(one.source) for one in measured}))
     return f"# Compaction, measured\n\n{sessions} ({sources}), foldline {foldline.__version__}."
 
 

@@ -25,13 +25,13 @@ from foldline.cli.reading import Input, counter_for, open_input
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.strategy import Policy, forced
+from foldline.core.strategy import Policy, force_policy
 from foldline.engine.receipt import Receipt
 from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
-from foldline.session.model_choice import sized
+from foldline.session.model_choice import resolve_window
 from foldline.settings import load
 from foldline.values.edits import apply
 from foldline.values.tokens import TokenCounter
@@ -185,7 +185,7 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
     budget = _budget(request, transcript.system, transcript.tools, opened, counter)
     policy = build_policy(request.policy, request.settings, request.config)
     if request.force and not budget.fixed:
-        policy = forced(policy)
+        policy = force_policy(policy)
         budget = budget.below(counter.messages(transcript.messages))
     with answering(None, request.config, request.model or "") as summarizer:
         result = compact_transcript(
@@ -231,7 +231,7 @@ def _budget(
         return Budget.of_tokens(request.budget.of(counter.messages(opened.transcript.messages)))
     overhead = counter.overhead(system, tools)
     window = None if request.window is None else request.window.tokens
-    config = sized(request.config, request.model or "", window=window, output=None)
+    config = resolve_window(request.config, request.model or "", window=window, output=None)
     return config.budget(window, overhead=overhead)
 
 

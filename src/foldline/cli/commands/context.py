@@ -20,7 +20,7 @@ from foldline.context.builder import Context
 from foldline.context.comparison import Case
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -146,7 +146,7 @@ def build_config(settings: dict[str, str], **fixed: Any) -> ContextConfig:
     default: Any = ContextConfig()
     values = {name: value for name, value in fixed.items() if value is not None}
     for name, text in settings.items():
-        named("setting", name, [n for n in default.__slots__ if n != "section_budgets"])
+        check_name("setting", name, [n for n in default.__slots__ if n != "section_budgets"])
         values[name] = _read(text, type(getattr(default, name)))
     return ContextConfig(**values)
 

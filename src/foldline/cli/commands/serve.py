@@ -149,7 +149,7 @@ def _store(
 ) -> Store | None:
     if no_archive or dry_run:
         return None
-    from foldline.redaction import redacted
+    from foldline.redaction import redact_json
     from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
 
@@ -157,4 +157,4 @@ def _store(
     stores.make_folder(path)
     # The client has the whole history: after a power cut it sends it again.
     store = SqliteStore(path, durability="process")
-    return RedactingStore(store, redacted) if redact else store
+    return RedactingStore(store, redact_json) if redact else store

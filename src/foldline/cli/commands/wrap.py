@@ -295,7 +295,7 @@ def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """Pass signals on to a client, as soon as there is one."""
     clients, early = list[subprocess.Popen[bytes]](), list[int]()
 
-    def passed(number: int, _: object) -> None:
+    def pass_on(number: int, _: object) -> None:
         if not clients:
             early.append(number)
         elif not (number in (signal.SIGINT, signal.SIGQUIT) and _at_terminal()):
@@ -306,7 +306,7 @@ def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
         for number in early:
             client.send_signal(number)
 
-    before = {number: signal.signal(number, passed) for number in FORWARDED}
+    before = {number: signal.signal(number, pass_on) for number in FORWARDED}
     try:
         yield forward
     finally:

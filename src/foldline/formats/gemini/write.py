@@ -45,10 +45,10 @@ def write_content(message: Message) -> dict[str, Any] | None:
         return None
     if not own:
         return {"role": "model" if message.role == "assistant" else "user", "parts": parts}
-    return {**message.raw, "parts": _signed(parts, message)}
+    return {**message.raw, "parts": _keep_signed(parts, message)}
 
 
-def _signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str, Any]]:
+def _keep_signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str, Any]]:
     """
     Keep the first of parallel calls signed, as the API demands where calls came signed.
 

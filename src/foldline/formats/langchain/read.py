@@ -128,9 +128,9 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
         for key in LISTS
         for call in read_objects(fields.get(key), index, key, partial(_parse_call, key))
     ]
-    sent = _sent(fields)
+    sent = _read_sent(fields)
     if not calls:
-        return [_from_sent(item, index) for item in sent]
+        return [_read_sent_call(item, index) for item in sent]
     for item in sent:
         number = item.get("id")
         same = next((c for c in calls if c.id == number and "sent" not in c.raw), None)
@@ -164,7 +164,7 @@ def _parse_call(key: str, wire: dict[str, Any], index: int, field: str) -> ToolC
     return ToolCall(number, name, arguments, raw={key: wire})
 
 
-def _sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     extra = fields.get("additional_kwargs")
     if not isinstance(extra, dict):
         return []
@@ -174,7 +174,7 @@ def _sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [item for item in listed if isinstance(item, dict)]
 
 
-def _from_sent(item: dict[str, Any], index: int) -> ToolCall:
+def _read_sent_call(item: dict[str, Any], index: int) -> ToolCall:
     field = "additional_kwargs.tool_calls"
     function = item.get("function", item)
     inner = expect(function, dict, index, field)

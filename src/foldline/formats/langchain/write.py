@@ -66,7 +66,7 @@ def _foreign(message: Message, shape: Shape) -> list[Any]:
     out = [_answer(result, shape) for result in message.results]
     rest = tuple(p for p in message.parts if not isinstance(p, (ToolResult, Omitted)))
     if any(not isinstance(part, Text) or part.text for part in rest):
-        out.append(_spoken(message, rest, shape))
+        out.append(_write_message(message, rest, shape))
     return out
 
 
@@ -79,7 +79,7 @@ def _answer(result: ToolResult, shape: Shape) -> Any:
     return new_message("tool", fields, shape)
 
 
-def _spoken(message: Message, parts: tuple[Part, ...], shape: Shape) -> Any:
+def _write_message(message: Message, parts: tuple[Part, ...], shape: Shape) -> Any:
     kinds = {"assistant": "ai", "system": "system"}
     fields: dict[str, Any] = {"content": write_content(parts, False)}
     if message.name:

@@ -76,9 +76,9 @@ class _Writer:
             self.thought = "kept" if kept else "left out"
             self.out += [message.raw] if kept else []
         else:
-            self.out += [self._bound(item, message) for item in self._own(message)]
+            self.out += [self._drop_lonely_id(item, message) for item in self._own(message)]
 
-    def _bound(self, item: Any, message: Message) -> Any:
+    def _drop_lonely_id(self, item: Any, message: Message) -> Any:
         """Take the id from an item whose reasoning is gone."""
         lonely = self.thought == "left out" or (self.thought == "none" and not message.intact)
         if message.role != "assistant" or not lonely or "id" not in item:
@@ -122,11 +122,11 @@ class _Writer:
             if isinstance(part, ToolResult):
                 self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_spoken(message, blocks_so_far), new_call(part)]
+                later += [*_write_spoken(message, blocks_so_far), new_call(part)]
                 blocks_so_far = []
             elif _is_content(part):
                 blocks_so_far.append(_block(part, message.role, own=False))
-        self.out += [*later, *_spoken(message, blocks_so_far)]
+        self.out += [*later, *_write_spoken(message, blocks_so_far)]
         if message.role == "assistant":
             self.thought = "none"
 
@@ -141,7 +141,7 @@ def _is_content(part: Part) -> bool:
     return not isinstance(part, (Omitted, Thinking, ToolCall, ToolResult))
 
 
-def _spoken(message: Message, blocks: list[Any]) -> list[Any]:
+def _write_spoken(message: Message, blocks: list[Any]) -> list[Any]:
     return [_message_item(message.role, blocks)] if blocks else []
 
 

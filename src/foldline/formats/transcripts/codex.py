@@ -74,7 +74,7 @@ class _Draft:
             self.newest = len(self.items)
         self.items.append((line, item))
 
-    def finished(self) -> CodexSegment:
+    def finish(self) -> CodexSegment:
         with at_line([line for line, _ in self.items]):
             decoded = DIALECT.decode([item for _, item in self.items]).messages
         messages = tuple(
@@ -125,7 +125,7 @@ def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
         else:
             _follow(drafts[-1], number, value.get("type"), payload)
     kept = [draft for draft in drafts if draft.items] or drafts[-1:]
-    segments = tuple(draft.finished() for draft in kept)
+    segments = tuple(draft.finish() for draft in kept)
     name = text_or(meta.get("id"), "rollout")
     return Rollout(name, _system(meta), _tools(meta), lines, segments), warnings
 

@@ -94,7 +94,7 @@ def compaction(
     )
 
 
-def forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
+def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
     """Write what of everything that was ever said the model sees now, and what not."""
     made = trace.once("forgotten", against_log)
     return h(

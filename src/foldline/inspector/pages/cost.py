@@ -81,12 +81,12 @@ def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
     return Total(sum(paid, start=Usage()), len(paid), whole)
 
 
-def paid(trace: SessionTrace) -> Total:
+def sum_usage(trace: SessionTrace) -> Total:
     """Return what the requests took: as reported by the provider, else as counted here."""
     return total(trace, (point.usage for point in requests_made(trace)))
 
 
-def counted(trace: SessionTrace) -> Total:
+def sum_counted(trace: SessionTrace) -> Total:
     """Return what the requests took as counted here, whatever the provider reported."""
     return total(
         trace,
@@ -160,7 +160,7 @@ def cost(
         page: Which requests are listed, from 0.
         others: What other policies would have cost, where that was worked out.
     """
-    whole = paid(trace)
+    whole = sum_usage(trace)
     used = whole.usage
     cached = share(used.cache_read, used.read)
     reported = sum(point.reported is not None for point in requests_made(trace))
@@ -240,14 +240,14 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
         way = links.page("cost", compare=1)
         ask = button("Replay it under every policy", way) if links.live else None
         return section(title, note("What would it have cost otherwise?"), ask)
-    own = counted(trace)
-    rows: list[list[Child]] = [_priced("as it was", own.usage, own.requests, 0, own.usd)]
+    own = sum_counted(trace)
+    rows: list[list[Child]] = [_price_row("as it was", own.usage, own.requests, 0, own.usd)]
     for one in others:
         if one.bill is None:
             rows.append([one.name, one.error, "", "", "", "", "", ""])
         else:
             rows.append(
-                _priced(one.name, one.bill.usage, one.bill.requests, one.bill.over, one.usd)
+                _price_row(one.name, one.bill.usage, one.bill.requests, one.bill.over, one.usd)
             )
     heads = ("policy", ">price", ">requests", ">too long", *(f">{name}" for name in PARTS))
     words = (
@@ -258,7 +258,9 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
     return section(title, table("The same session under other policies", heads, rows), note(words))
 
 
-def _priced(name: str, usage: Usage, requests: int, over: int, price: float | None) -> list[Child]:
+def _price_row(
+    name: str, usage: Usage, requests: int, over: int, price: float | None
+) -> list[Child]:
     return [name, money(price), requests, over, *parts(usage)]
 
 

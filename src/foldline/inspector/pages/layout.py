@@ -26,7 +26,7 @@ def brief(number: float) -> str:
     return f"{number:.0f}"
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Write a number with its noun: ``1 message``, ``1,200 messages``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -60,7 +60,7 @@ def ago(seconds: float) -> str:
     """Say how long ago something was: ``3 hours ago``."""
     for size_, unit in _UNITS:
         if seconds >= size_:
-            return f"{counted(int(seconds // size_), unit)} ago"
+            return f"{count_noun(int(seconds // size_), unit)} ago"
     return "just now"
 
 
@@ -219,7 +219,7 @@ def about(trace: SessionTrace, now: float) -> Html:
         facts.append(source.project)
     named = model.name or "model not named"
     facts.append(named if model.resolved else f"{named} (window assumed)")
-    facts.append(counted(len(trace.log), "message"))
+    facts.append(count_noun(len(trace.log), "message"))
     facts += [size(source.size), when(source.changed, now)]
     kind = "an archive of Foldline" if trace.is_ours else "an agent's own file, never changed"
     return h("p", [join(h("span", fact), " ") for fact in facts], h("span", kind), class_="about")
@@ -242,12 +242,12 @@ def section(title: str, *content: Child, **attributes: Value) -> Html:
 
 def form(links: Links, path: str, *fields: Child, class_: str = "inline", **rest: Value) -> Html:
     """Write a form that asks for a page of a session; what every address keeps goes along."""
-    keep = [hidden(name, value) for name, value in links.around]
+    keep = [hidden_field(name, value) for name, value in links.around]
     action = f"{links.base}{path}"
     return h("form", keep, fields, method="get", action=action, class_=class_, **rest)
 
 
-def hidden(name: str, value: str) -> Html:
+def hidden_field(name: str, value: str) -> Html:
     """Write a field that nobody sees."""
     return h("input", type="hidden", name=name, value=value)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from foldline.inspector.chart import label, stacked, swatch
+from foldline.inspector.chart import draw_bar, label, swatch
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
-    counted,
+    count_noun,
     link,
     note,
     one_line,
@@ -177,7 +177,7 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
             if size > PAGE
             else article(trace, links, message, most=PAGE),
         ),
-        _as_shown(trace, links, message, now),
+        _render_current(trace, links, message, now),
     )
 
 
@@ -201,7 +201,9 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
     return join(note(words), fold)
 
 
-def _as_shown(trace: SessionTrace, links: Links, message: Message, now: Message | None) -> Child:
+def _render_current(
+    trace: SessionTrace, links: Links, message: Message, now: Message | None
+) -> Child:
     if now is None or now == message:
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
@@ -289,7 +291,7 @@ def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
     words: Child = None
     if index:
         gap = number - since
-        when = "just before this request" if not gap else f"{counted(gap, 'request')} ago"
+        when = "just before this request" if not gap else f"{count_noun(gap, 'request')} ago"
         words = h(
             "span",
             "Last change of the view: ",
@@ -332,7 +334,7 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
         )
     return h(
         "div",
-        stacked(point.sizes, max(whole, 1)),
+        draw_bar(point.sizes, max(whole, 1)),
         h(
             "details",
             h("summary", f"{whole:,} tokens, by kind"),

@@ -51,7 +51,7 @@ def tiles(trace: SessionTrace) -> Html:
     peak = max(points, key=lambda point: point.tokens)
     changes = sum(s.revision is not None and s.revision.cause != "undo" for s in trace.segments)
     window = trace.model.window
-    lost = sum(trace.counter.message(m) for m in gone(trace))
+    lost = sum(trace.counter.message(m) for m in find_gone(trace))
     return h(
         "dl",
         tile("in view now", now.tokens, f"tokens, {share(now.tokens, window)} of the window"),
@@ -62,7 +62,7 @@ def tiles(trace: SessionTrace) -> Html:
     )
 
 
-def gone(trace: SessionTrace) -> list[Message]:
+def find_gone(trace: SessionTrace) -> list[Message]:
     """Return the messages that were said and are not in view now, whole or shortened."""
     shown = {message.id for message in trace.segments[-1].messages}
     return [message for message in trace.log if message.id not in shown]

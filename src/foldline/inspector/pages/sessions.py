@@ -13,11 +13,11 @@ from foldline.core.config import Config
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import from_archive, from_file
-from foldline.inspector.pages.cost import paid
+from foldline.inspector.pages.cost import sum_usage
 from foldline.inspector.pages.layout import (
     ListPage,
-    counted,
-    hidden,
+    count_noun,
+    hidden_field,
     money,
     note,
     one_line,
@@ -104,12 +104,12 @@ def sessions(
     part = ListPage.of(len(shown), PAGE, order.page)
     rows = [_row(one, known.get(one.key), now) for one in shown[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
-    going = f"; {counted(left, 'session')} still to be measured" if left else ""
+    going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
     return h(
         "section",
         h("h1", "Sessions"),
         _filter(order),
-        h("p", f"{counted(len(shown), 'session')}{going}.", class_="note", id="count"),
+        h("p", f"{count_noun(len(shown), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
         if rows
         else note(
@@ -204,8 +204,8 @@ def _address(order: SortOrder, /, **changes: str | int) -> str:
 def _filter(order: SortOrder) -> Html:
     return h(
         "form",
-        hidden("sort", order.column),
-        hidden("order", "rising" if order.rising else "falling"),
+        hidden_field("sort", order.column),
+        hidden_field("order", "rising" if order.rising else "falling"),
         h("label", "Filter ", search(order.words, "agent, project or name")),
         h("button", "Filter"),
         method="get",
@@ -288,9 +288,9 @@ class SessionSurvey:
                 one = self._waiting.popleft()
                 known = self._known.get(one.key, (None,))[0] == one.changed
             if not known:
-                self._known[one.key] = (one.changed, self._measured(one))
+                self._known[one.key] = (one.changed, self._measure(one))
 
-    def _measured(self, one: SessionEntry) -> SessionFigures:
+    def _measure(self, one: SessionEntry) -> SessionFigures:
         try:
             if one.origin == "archive":
                 trace = from_archive(one.place, one.name, self._config, _quiet, model=self._model)
@@ -308,7 +308,10 @@ def session_figures(trace: SessionTrace) -> SessionFigures:
         for segment in trace.segments
     )
     return SessionFigures(
-        len(trace.log), trace.timeline.now.tokens - sum(trace.overhead), changes, paid(trace).usd
+        len(trace.log),
+        trace.timeline.now.tokens - sum(trace.overhead),
+        changes,
+        sum_usage(trace).usd,
     )
 
 

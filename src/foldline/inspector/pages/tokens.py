@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from foldline.evaluation.breakdown import WASTE, home_kind, superseded
+from foldline.evaluation.breakdown import WASTE, find_superseded, home_kind
 from foldline.inspector.chart import label, swatch
 from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import (
@@ -53,10 +53,10 @@ def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
     Returns:
         A rectangle for each number, in order.
     """
-    return list(_divided(list(sizes), within))
+    return list(_divide(list(sizes), within))
 
 
-def _divided(sizes: list[float], within: Box) -> Iterator[Box]:
+def _divide(sizes: list[float], within: Box) -> Iterator[Box]:
     total = sum(sizes)
     start = 0
     while start < len(sizes) and total > 0:
@@ -176,7 +176,7 @@ def group_messages(trace: SessionTrace) -> list[tuple[str, list[Cell]]]:
     """Return messages by what they come from: a tool by its name, else a role; largest first."""
     messages = trace.current.messages
     pairing = pair(messages)
-    stale = {site.message for site in superseded(messages, pairing)}
+    stale = {site.message for site in find_superseded(messages, pairing)}
     tools = {call.id: call.name for m in messages for call in m.calls}
     about = _file_of_messages(messages, pairing)
     found: dict[str, list[Cell]] = {}
@@ -228,7 +228,7 @@ def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Sess
     for cell in sorted(cells, key=lambda cell: -cell.tokens):
         by_file.setdefault(cell.file or str(id(cell)), []).append(cell)
     order = sorted(by_file.values(), key=lambda held: -sum(cell.tokens for cell in held))
-    inner, title = _titled(f"{name} {brief(total)}", box, 20.0, "title")
+    inner, title = _place_title(f"{name} {brief(total)}", box, 20.0, "title")
     boxes = squarify([sum(cell.tokens for cell in held) for held in order], inner)
     drawn = [
         _file(held, place, links, trace, name) for held, place in zip(order, boxes, strict=True)
@@ -257,11 +257,11 @@ def _file(cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace, gr
     places = squarify([cell.tokens for cell in cells], box)
     drawn = [_cell(c, place, links, trace, group) for c, place in zip(cells, places, strict=True)]
     name = cells[0].file.rpartition("/")[2]
-    _, title = _titled(name, box, 16.0, "file") if name else (box, None)
+    _, title = _place_title(name, box, 16.0, "file") if name else (box, None)
     return h("g", drawn, title)
 
 
-def _titled(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Html | None]:
+def _place_title(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Html | None]:
     """Return what a title leaves of a box, and the title; none where there is no room."""
     room = int((box.width - 8) / 7.6)
     if room < 5 or box.height < 2.2 * tall:

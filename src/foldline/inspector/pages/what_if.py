@@ -13,7 +13,7 @@ from foldline.inspector.pages.compaction import fates, side_by_side
 from foldline.inspector.pages.layout import (
     Links,
     form,
-    hidden,
+    hidden_field,
     note,
     number,
     section,
@@ -53,7 +53,9 @@ def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int
         wish = read_settings(given)
         made = None
         if given.get("try"):
-            made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
+            made = _render_trial(
+                trace, links, wish, attempt(trace, trace.view(point.request), wish)
+            )
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
     return join(
@@ -81,7 +83,7 @@ def _form(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int |
         _number("at", "At request", "" if at is None else str(at), "1", hint="now"),
     ]
     ask = h("button", "Try it")
-    return form(links, "/what-if", hidden("try", "1"), fields, ask, class_="fields")
+    return form(links, "/what-if", hidden_field("try", "1"), fields, ask, class_="fields")
 
 
 def _choice(name: str, title: str, values: Sequence[str], chosen: str) -> Html:
@@ -94,7 +96,9 @@ def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Htm
     return h("label", h("span", title), box)
 
 
-def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation) -> Html:
+def _render_trial(
+    trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation
+) -> Html:
     receipt, made = trial.receipt, trial.comparison
     ever, before, after = trial.names
     saved = made.before - made.after

@@ -118,7 +118,7 @@ class Compressor:
         async with self._followers.afollowing(name) as follower:
             with hide_from_stream():
                 view = await follower.aview(history)
-        return self._given(name, messages, history, view)
+        return self._present(name, messages, history, view)
 
     def compress_blocking(
         self, messages: list[Any], config: Mapping[str, Any] | None = None
@@ -128,7 +128,7 @@ class Compressor:
         history = self._history(name, messages)
         with self._followers.following(name) as follower, hide_from_stream():
             view = follower.view(history)
-        return self._given(name, messages, history, view)
+        return self._present(name, messages, history, view)
 
     async def ahook(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the model is to see of a graph's state; the state itself stays whole."""
@@ -177,7 +177,7 @@ class Compressor:
         known = self._known.get(name)
         return messages if known is None else known.whole(messages)
 
-    def _given(
+    def _present(
         self, name: str, messages: list[Any], history: list[Any], view: Sequence[Any]
     ) -> tuple[list[Any], bool]:
         if len(view) == len(messages) and all(map(_alike, view, messages)):

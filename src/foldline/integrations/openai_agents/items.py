@@ -91,7 +91,7 @@ def align(items: Sequence[Any], handed: Handed, since: Sequence[Any]) -> Aligned
     Returns:
         None if the run did not begin with it, or has changed what it began with or was given.
     """
-    begun = _begun(items, handed.items)
+    begun = _match_start(items, handed.items)
     if begun is None:
         return None
     length, dead = begun
@@ -107,7 +107,7 @@ def align(items: Sequence[Any], handed: Handed, since: Sequence[Any]) -> Aligned
     return None if waiting else Aligned(tuple(new), dead)
 
 
-def _begun(items: Sequence[Any], handed: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
+def _match_start(items: Sequence[Any], handed: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
     """Return how much of the input was handed, and which calls of that are left out."""
     position, dead, left_out = 0, set(), False
     for item in handed:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Final, Literal, TypeAlias, get_args
 
-from foldline.core.validation import named, whole
+from foldline.core.validation import check_name, whole
 from foldline.errors import BudgetError
 from foldline.memory.chunk.cut_points import (
     BY_KIND,
@@ -203,7 +203,7 @@ def split(
     Raises:
         BudgetError: There is no such kind.
     """
-    named("kind of text", kind, get_args(Kind))
+    check_name("kind of text", kind, get_args(Kind))
     if not text.strip():
         return ()
     sizes = settings or ChunkSettings()

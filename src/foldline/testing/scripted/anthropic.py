@@ -56,7 +56,7 @@ class AnthropicWriter:
         message = _head(answer) | begin | {"usage": usage | {"output_tokens": 1}}
         yield {"type": "message_start", "message": message}
         for index, block in enumerate(_blocks(answer)):
-            empty, deltas = _streamed(block)
+            empty, deltas = _stream_block(block)
             yield {"type": "content_block_start", "index": index, "content_block": empty}
             if index == 0:
                 yield {"type": "ping"}
@@ -115,7 +115,7 @@ def _blocks(answer: ScriptedAnswer) -> list[dict[str, Any]]:
     ]
 
 
-def _streamed(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+def _stream_block(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
     """Return a block as it begins, and the deltas that fill it."""
     if block["type"] == "tool_use":
         texts = pieces(json.dumps(block["input"]))

@@ -16,7 +16,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final, Protocol
 
-from foldline.testing.scripted.response import Response, framed
+from foldline.testing.scripted.response import Response, frame
 
 LARGEST: Final = 64 * 1024 * 1024
 """The largest request that is read, in bytes."""
@@ -142,7 +142,7 @@ class ScriptedConnection(BaseHTTPRequestHandler):
             self.send_header("content-length", str(sum(map(len, response.chunks))))
         self.end_headers()
         left = response.after
-        for data in framed(response):
+        for data in frame(response):
             self.wfile.write(data if left is None else data[:left])
             if left is not None:
                 left = max(0, left - len(data))

@@ -247,10 +247,12 @@ def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
                 "content": _content(answer),
             }
         )
-    return items + [_called(answer, position, call) for position, call in enumerate(answer.calls)]
+    return items + [
+        _write_call(answer, position, call) for position, call in enumerate(answer.calls)
+    ]
 
 
-def _called(answer: ScriptedAnswer, position: int, call: CallTool) -> dict[str, Any]:
+def _write_call(answer: ScriptedAnswer, position: int, call: CallTool) -> dict[str, Any]:
     kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
     place = {"namespace": call.namespace} if call.namespace else {}
     return {
@@ -279,7 +281,7 @@ def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str,
     yield {"type": "response.in_progress", "response": head}
     for index, item in enumerate(whole["output"]):
         place = {"output_index": index}
-        begun = _begun(item)
+        begun = _start_item(item)
         yield {"type": "response.output_item.added", **place, "item": begun}
         place["item_id"] = item["id"]
         if item["type"] in CALLS:
@@ -292,7 +294,7 @@ def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str,
     yield {"type": f"response.{whole['status']}", "response": whole}
 
 
-def _begun(item: dict[str, Any]) -> dict[str, Any]:
+def _start_item(item: dict[str, Any]) -> dict[str, Any]:
     """Return an item as it is before anything of it was sent."""
     if item["type"] == "reasoning":
         return item | {"summary": []}

@@ -83,7 +83,7 @@ class ReceivedRequest:
     def transcript(self) -> Transcript:
         """The decoded request; without messages when it cannot be decoded."""
         try:
-            return dialect(self.format).decode(_listed(self.body, self.format))
+            return dialect(self.format).decode(_as_list(self.body, self.format))
         except (FoldlineError, RecursionError):
             return Transcript((), self.format)
 
@@ -104,7 +104,7 @@ class ReceivedRequest:
         return self.body.get(name) if isinstance(self.body, dict) else None
 
 
-def redacted(headers: Mapping[str, str]) -> dict[str, str]:
+def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return headers without what may be a secret."""
     return {
         name.lower(): HIDDEN if any(word in name.lower() for word in SECRET_WORDS) else value
@@ -112,7 +112,7 @@ def redacted(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _listed(body: Any, name: str) -> Any:
+def _as_list(body: Any, name: str) -> Any:
     """Write the input of a Responses request that is one text as the list that it stands for."""
     given = body.get("input") if isinstance(body, dict) else None
     if name == "openai-responses" and isinstance(given, str):

@@ -89,7 +89,7 @@ class StepPlayer:
                 silent = self.complete(Answer(usage=replace(self.request.usage, output=0)))
                 return self.say(replace(silent, blank=kind))
             case Malformed():
-                return _broken(self.play("This is never read."))
+                return _break(self.play("This is never read."))
             case CutOff(after, answer):
                 return replace(self.play(answer), after=max(0, after), ending="cut")
             case Stall(seconds, after, answer):
@@ -184,7 +184,7 @@ class StepPlayer:
         return _SENTENCE * (1 - (-100 * min(tokens, LONGEST) // hundred))
 
 
-def _broken(whole: Response) -> Response:
+def _break(whole: Response) -> Response:
     """Return a response that ends in the middle of its JSON, or of its second event."""
     chunks = whole.chunks[:2] if whole.is_stream else whole.chunks
     half = chunks[-1][: len(chunks[-1]) // 2] + (b"\n\n" if whole.is_stream else b"")
@@ -205,7 +205,7 @@ def _event(event: dict[str, Any]) -> bytes:
     return head + b"data: " + _json(event) + b"\n\n"
 
 
-def framed(response: Response) -> Iterator[bytes]:
+def frame(response: Response) -> Iterator[bytes]:
     """Yield the body as it goes over the connection: chunk by chunk in a stream, else at once."""
     if not response.is_stream:
         yield b"".join(response.chunks)

@@ -13,7 +13,7 @@ from foldline.formats.registry import dialect
 from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWriter
 from foldline.testing.scripted.connection import Listener
 from foldline.testing.scripted.openai import OpenAIChatWriter, OpenAIResponsesWriter
-from foldline.testing.scripted.request import ReceivedRequest, TokenMeter, redacted
+from foldline.testing.scripted.request import ReceivedRequest, TokenMeter, redact_headers
 from foldline.testing.scripted.response import Response, StepPlayer
 from foldline.testing.scripted.steps import AnswerWriter, ProviderError, Status, Step
 from foldline.tokens.estimate import EstimatedCounter
@@ -146,7 +146,7 @@ class ScriptedServer:
         with self._changed:
             number = len(self._requests)
             bare = ReceivedRequest(
-                number, method, path, name, redacted(headers), body, time.time()
+                number, method, path, name, redact_headers(headers), body, time.time()
             )
             usage = self._usage(bare) if name else Usage()
             request = ReceivedRequest(

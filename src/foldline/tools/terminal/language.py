@@ -98,7 +98,7 @@ def tokenize(command: str) -> list[Token]:
         if unsafe(char) and char not in "\t\n":
             raise Refused(f"The character {visible(char)} is not allowed in a command.")
     if LOOP.match(text):
-        raise _not_understood("a loop or condition", "Use xargs or find -exec, or several lines.")
+        raise _refuse("a loop or condition", "Use xargs or find -exec, or several lines.")
     return list(_Reader(text).all())
 
 
@@ -125,14 +125,14 @@ class _Reader:
     def _operator(self) -> Operator | None:
         for sign, name, hint in REFUSED:
             if self.text.startswith(sign, self.at):
-                raise _not_understood(name, hint)
+                raise _refuse(name, hint)
         match = OPERATORS.match(self.text, self.at)
         if match is None:
             return None
         self.at = match.end()
         following = self.text[self.at : self.at + 1]
         if match[0].endswith((">", "<")) and following in {"(", "<"}:
-            raise _not_understood("process substitution")
+            raise _refuse("process substitution")
         return Operator(match[0])
 
     def _word(self) -> ShellWord:
@@ -153,7 +153,7 @@ class _Reader:
 
     def _ampersand(self) -> None:
         if not self.text.startswith(("&&", "&>"), self.at):
-            raise _not_understood("a command in the background (&)", "Quote & if it is text.")
+            raise _refuse("a command in the background (&)", "Quote & if it is text.")
 
     def _piece(self, char: str, inside: bool) -> tuple[str, bool]:
         """Return the next characters of a word, and whether they are live."""
@@ -165,21 +165,21 @@ class _Reader:
             return self._read_escape(), False
         self.at += 1
         if char == "\n":
-            raise _not_understood("a line break", "Use && or ; between commands.")
+            raise _refuse("a line break", "Use && or ; between commands.")
         if char == "#" and not inside:
-            raise _not_understood("a comment", "Leave it out, or quote the #.")
+            raise _refuse("a comment", "Leave it out, or quote the #.")
         if char == "$":
             self._dollar("'\"({_@*#?$!-")
         if char in LIVE:
-            raise _not_understood(*LIVE[char])
+            raise _refuse(*LIVE[char])
         if char != " " and unicodedata.category(char) == "Zs":
-            raise _not_understood(f"the unusual blank {visible(ascii(char))}", "Use a space.")
+            raise _refuse(f"the unusual blank {visible(ascii(char))}", "Use a space.")
         return char, True
 
     def _single(self) -> str:
         end = self.text.find("'", self.at + 1)
         if end < 0:
-            raise _not_understood("a single quote that is never closed")
+            raise _refuse("a single quote that is never closed")
         found = self.text[self.at + 1 : end]
         self.at = end + 1
         return found
@@ -193,21 +193,21 @@ class _Reader:
             if char == '"':
                 return "".join(out)
             if char == "`":
-                raise _not_understood(*LIVE["`"])
+                raise _refuse(*LIVE["`"])
             if char == "$":
                 self._dollar("({_@*#?$!-")
             if char == "\\" and self.text[self.at : self.at + 1] in {"$", "`", '"', "\\", "\n"}:
                 if self.text[self.at] == "\n":
-                    raise _not_understood("a backslash at the end of a line")
+                    raise _refuse("a backslash at the end of a line")
                 char = self.text[self.at]
                 self.at += 1
             out.append(char)
-        raise _not_understood("a double quote that is never closed")
+        raise _refuse("a double quote that is never closed")
 
     def _read_escape(self) -> str:
         found = self.text[self.at + 1 : self.at + 2]
         if found in {"", "\n"}:
-            raise _not_understood("a backslash at the end of a line")
+            raise _refuse("a backslash at the end of a line")
         self.at += 2
         return found
 
@@ -215,11 +215,11 @@ class _Reader:
         """Refuse a ``$`` that a shell would expand; before a blank or a quote it is text."""
         following = self.text[self.at : self.at + 1]
         if following in {"(", "`"}:
-            raise _not_understood("command substitution", LIVE["`"][1])
+            raise _refuse("command substitution", LIVE["`"][1])
         if following in {"'", '"'} and following in begins:
-            raise _not_understood("the quoting $'…' or $\"…\"", "Use plain quotes.")
+            raise _refuse("the quoting $'…' or $\"…\"", "Use plain quotes.")
         if following and (following in begins or following.isalnum()):
-            raise _not_understood(
+            raise _refuse(
                 "a variable", "Nothing is expanded: write its value, or quote it with '…'."
             )
 
@@ -229,17 +229,17 @@ def _check_expansions(word: ShellWord) -> None:
     text, live = word.text, word.live
     starts = {0} | {i + 1 for i, char in enumerate(text) if char in "=:" and live[i]}
     if any(i < len(text) and text[i] == "~" and live[i] for i in starts):
-        raise _not_understood("a home directory (~)", "Write a path in the workspace, or quote ~.")
+        raise _refuse("a home directory (~)", "Write a path in the workspace, or quote ~.")
     unquoted = "".join(char if on else "\0" for char, on in zip(text, live, strict=True))
     opened = unquoted.find("{")
     closed = unquoted.rfind("}")
     if 0 <= opened < closed:
         inner = unquoted[opened:closed]
         if "," in inner or ".." in inner:
-            raise _not_understood("a brace list", "Write the words out, or quote them.")
+            raise _refuse("a brace list", "Write the words out, or quote them.")
 
 
-def _not_understood(name: str, hint: str = "") -> Refused:
+def _refuse(name: str, hint: str = "") -> Refused:
     return Refused(f"This terminal refuses {name}.", hint)
 
 

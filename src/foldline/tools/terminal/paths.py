@@ -53,7 +53,7 @@ class WorkingDirectory:
         return cls(workspace, where, (seen.st_dev, seen.st_ino))
 
     @property
-    def shown(self) -> str:
+    def relative_path(self) -> str:
         """The directory as seen from the workspace, "." for the workspace itself."""
         return os.path.relpath(self.directory, self.workspace)
 
@@ -123,7 +123,7 @@ class WorkingDirectory:
         if path == "":
             raise Refused("An empty word is no path.")
         target = self.resolve(path)
-        self.check_shown(os.path.relpath(target, self.workspace), path)
+        self.check_names(os.path.relpath(target, self.workspace), path)
         try:
             mode = os.lstat(target).st_mode
         except OSError:
@@ -139,7 +139,7 @@ class WorkingDirectory:
         else:
             self.resolve(parent or ".")
 
-    def check_shown(self, path: str, written: str = "") -> None:
+    def check_names(self, path: str, written: str = "") -> None:
         """
         Check the names in a path, whether there is such a file now or not.
 

@@ -177,7 +177,7 @@ class Terminal:
             ran,
             notes=notes,
             sandbox=self.sandbox,
-            directory=self._place.shown,
+            directory=self._place.relative_path,
             seconds=time.monotonic() - begun,
         )
 

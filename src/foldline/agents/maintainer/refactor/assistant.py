@@ -182,7 +182,7 @@ class RefactoringAssistant:
             raise
         if why:
             self._undo(note.id)
-            return self._failed(note, why)
+            return self._note_failure(note, why)
         commit = self._log.of(note.id).commit
         notes.tasks.finish(note.id, f"commit {commit[:12]}")
         return StepOutcome(note.id, note.title, "done", commit)
@@ -244,7 +244,7 @@ class RefactoringAssistant:
             self._git.put_back(progress.checkpoint, ours)
         self._log.add(step, "undo")
 
-    def _failed(self, note: Note, why: str) -> StepOutcome:
+    def _note_failure(self, note: Note, why: str) -> StepOutcome:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
         problem = KnowledgeRecord(

@@ -113,7 +113,7 @@ class _Draft(SessionDraft):
                 self.contents |= contents
         visible = [m for m in messages if m.id in before or m.id in self.wires]
         moved = self.arrange(segment.places, visible, segment.start).moved
-        self.leave_out(gone | _stranded(segment, self.slots))
+        self.leave_out(gone | _find_stranded(segment, self.slots))
         if segment.path:
             self.relink(self.session.tree, moved, segment.path, _uuid)
 
@@ -176,7 +176,7 @@ def _uuid(message: Message) -> str:
     return str(uuid5(NAMESPACE_OID, message.id))
 
 
-def _stranded(segment: ClaudeSegment, slots: Sequence[Slot]) -> set[Slot]:
+def _find_stranded(segment: ClaudeSegment, slots: Sequence[Slot]) -> set[Slot]:
     """Find rewound lines that would now be the newest ones, and so be taken for the present."""
     owned = {line for lines in segment.places.values() for line in lines}
     last = max((slot for slot in slots if slot in owned and isinstance(slot, int)), default=-1)

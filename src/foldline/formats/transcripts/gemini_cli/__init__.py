@@ -61,10 +61,10 @@ class GeminiCli:
         Untouched records stay as they are, a changed message changes its record, which loses the
         ``resultDisplay`` of a changed result; a new message becomes a record of its own.
         """
-        return _written(recording)
+        return _write(recording)
 
 
-def _written(recording: Recording) -> bytes:
+def _write(recording: Recording) -> bytes:
     chat: GeminiChat = recording.document
     messages = recording.current.transcript.messages
     shelf = chat.shelf

@@ -95,18 +95,18 @@ def _step(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]
 def _fields(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
     by_role = {message.role: message for message in messages}
     user, agent = by_role.get("user") or by_role.get("system"), by_role.get("assistant")
-    thought = flat_text(_spoken(agent)) or None
+    thought = flat_text(_words(agent)) or None
     action = agent.calls[0].arguments if agent and agent.calls else None
     results = [result.text for message in messages for result in message.results]
     return {
         "step": None,
         **step,
-        "user_message": flat_text(_spoken(user)) or None,
+        "user_message": flat_text(_words(user)) or None,
         "agent": {"thought": thought, "action": action},
         "environment": "\n".join(results) or None,
     }
 
 
-def _spoken(message: Message | None) -> Sequence[Part]:
+def _words(message: Message | None) -> Sequence[Part]:
     parts = message.parts if message else ()
     return [part for part in parts if not isinstance(part, (ToolCall, ToolResult))]

@@ -218,11 +218,11 @@ def new_events(message: Message) -> list[Any]:
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if rest or not out:
         source = "agent" if message.role == "assistant" else "user"
-        out.append({"id": message.id, "source": source, **_spoken(message, rest)})
+        out.append({"id": message.id, "source": source, **_write_words(message, rest)})
     return out
 
 
-def _spoken(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+def _write_words(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
     content = [{"type": "text", "text": flat_text(parts)}]
     llm: dict[str, Any] = {"role": message.role, "content": content}
     calls = [

@@ -82,7 +82,7 @@ class _Draft(SessionDraft):
                 gone |= set() if self.wires[places[0]] else {places[0]}
         body = [m for m in body if m.id in segment.places or self.wires[m.id]]
         moved = self.arrange(segment.places, body).moved
-        self.leave_out(gone | self._stranded())
+        self.leave_out(gone | self._find_stranded())
         if self.is_linked:
             self.relink(self.session.tree, moved, self.session.path, _entry_id)
 
@@ -106,7 +106,7 @@ class _Draft(SessionDraft):
             self.summaries[segment.compaction] = kept.text if kept is not None else ""
         return [message for message in messages if message is not kept]
 
-    def _stranded(self) -> set[Slot]:
+    def _find_stranded(self) -> set[Slot]:
         """Find entries beside the path that would now be the last one, and so the present."""
         left = [slot for slot in self.slots if isinstance(slot, int) and slot in self.session.path]
         last = max(left, default=-1)

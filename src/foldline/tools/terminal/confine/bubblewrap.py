@@ -79,7 +79,7 @@ class Bubblewrap:
     def detect(cls) -> Bubblewrap | None:
         """Return it as it is installed here, None when it is not."""
         program = find_binary("bwrap")
-        return None if program is None else cls(program, _known(program))
+        return None if program is None else cls(program, _read_options(program))
 
     def order(
         self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
@@ -134,7 +134,7 @@ class Bubblewrap:
 
 
 @cache
-def _known(program: str) -> frozenset[str]:
+def _read_options(program: str) -> frozenset[str]:
     """Return the optional options that a bubblewrap knows; older ones lack some."""
     try:
         asked = subprocess.run(  # noqa: S603  # a path of the system

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.validation import named
+from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
 from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
 from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
@@ -72,7 +72,7 @@ def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -
         NotConfined: It does not exist here, or its self-test escaped.
         BudgetError: There is no such mode.
     """
-    named("sandbox", mode, MODES)
+    check_name("sandbox", mode, MODES)
     if mode == "none":
         if not allow_unconfined:
             raise NotConfined(

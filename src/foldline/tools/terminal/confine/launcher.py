@@ -56,9 +56,9 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     codes: dict[int, int] = {}
     stages: list[int] = []
-    cage = made_cage(order["processes"])
+    cage = make_cage(order["processes"])
     try:
-        stages = start(order, opened(order), cage)
+        stages = start(order, open_directory(order), cage)
         ended = wait(stages, codes, wake, order["seconds"])
         error = "" if ended else "stopped"
     except OSError as problem:
@@ -82,7 +82,7 @@ def read_line(number: int) -> bytes:
     return out
 
 
-def made_cage(most: int) -> str:
+def make_cage(most: int) -> str:
     """Make a group that holds so many processes at most, where this user may; else return ""."""
     for folder in CAGES:
         cage = f"{folder}/foldline-{os.getpid()}"
@@ -107,7 +107,7 @@ def write(path: str, text: str) -> None:
         os.close(number)
 
 
-def opened(order: dict[str, Any]) -> int:
+def open_directory(order: dict[str, Any]) -> int:
     """Open the directory, and see that it is the one that was meant."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     number = os.open(order["directory"], flags)

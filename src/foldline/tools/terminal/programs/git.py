@@ -151,7 +151,7 @@ def _split(given: ProgramArguments, words: Sequence[str]) -> tuple[list[str], li
 def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
     """Check the operands that are, or look like, paths; a revision is none."""
     for operand in given.operands:
-        place.check_shown(operand.rpartition(":")[2])
+        place.check_names(operand.rpartition(":")[2])
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
         if looks or place.has_entry(operand):
             place.check(operand)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.validation import meant
+from foldline.core.validation import suggest_name
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below, find_binary
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
@@ -266,7 +266,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
         raise Refused(f"{name} is refused.", "The terminal has no network.")
     if name in WRITERS:
         raise Beyond(f"{name} changes files.", "write")
-    near = meant(name, PROGRAM_NAMES) if name.isascii() else ""
+    near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
     raise Beyond(
         f"{visible(name, 60)} is not one of the programs that only read. {near}".rstrip(),
         "execute",
