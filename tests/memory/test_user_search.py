@@ -129,6 +129,40 @@ def test_rare_words_of_others_do_not_use_up_what_is_read_for_a_narrow_filter(
         assert contents(found) == ["The rocket is called Heron"]
 
 
+def test_the_only_memory_with_all_words_is_found_among_thousands_that_a_filter_admits(
+    postgres_url: str,
+) -> None:
+    with Memory.open(postgres_url) as memory:
+        memory.add("alpha beta", kind="semantic", happened=START)
+        with psycopg.connect(postgres_url) as connection:
+            connection.execute(MANY, {"start": START + DAY})
+        memory.add("alpha last", happened=START + 9_000 * DAY)
+        found = memory.search("alpha beta", kinds=["semantic"], limit=3)
+        assert contents(found)[0] == "alpha beta"
+
+
+MANY = """
+    WITH made AS (SELECT n, CASE WHEN n %% 2 = 0 THEN 'alpha' ELSE 'beta' END AS word
+        FROM generate_series(1, 8000) AS n),
+    noted AS (UPDATE foldline_memory.users SET clock = clock + 1 RETURNING clock)
+    INSERT INTO foldline_memory.memories ("user", id, revision, kind, content, importance,
+        happened, added, tokens, session, author, source, parents, seen, metadata, fingerprint,
+        terms, cut, model, state, reason, changed)
+    SELECT old."user", 'm' || n, 1, CASE WHEN n %% 8 < 2 THEN 'semantic' ELSE 'episodic' END,
+        word || ' note', 0.5, %(start)s + n, %(start)s + n, 3, '', '', '', '[]', 1, '{}',
+        decode(md5(n::text), 'hex'), word || ' note', old.cut, '', 'live', '', noted.clock
+    FROM made, noted, foldline_memory.memories AS old WHERE old.content = 'alpha beta'
+"""
+
+
+def test_of_equal_memories_the_latest_are_found(postgres_url: str) -> None:
+    with Memory.open(postgres_url) as memory:
+        for number in range(200):
+            memory.add(f"rocket, note {number}", happened=START + number * DAY)
+        found = contents(memory.search("rocket", limit=5))
+        assert found == [f"rocket, note {number}" for number in range(199, 194, -1)]
+
+
 @pytest.fixture
 def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory whose vectors are found by their index, however few they are."""

@@ -96,15 +96,10 @@ class TermIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """
-    Texts by number with what led to them, and in how many texts each term is.
-
-    ``whole`` says that everything was read of the entries that lead to them.
-    """
+    """Texts by number with what led to them, and in how many texts each term is."""
 
     scores: Mapping[int, float]
     frequency: Mapping[str, int]
-    whole: bool
 
 
 def find_candidates(
@@ -126,13 +121,19 @@ def find_candidates(
         whole: How many texts the space has.
         most: Postings to read; terms that are more common count only where rarer ones led.
     """
-    wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    entries = [entry for term in wanted for entry, _ in term_entries(term)]
-    frequency = index.count(connection, space, entries, whole)
+    wanted, frequency = count_entries(connection, index, space, terms, whole)
     readings = plan_readings(wanted, frequency, whole, most)
     scores = index.best(connection, space, readings) if readings else {}
-    whole_read = sum(frequency.values()) <= most
-    return Candidates(scores, {term: frequency.get(term, 0) for term in wanted}, whole_read)
+    return Candidates(scores, frequency)
+
+
+def count_entries(
+    connection: Connection, index: TermIndex, space: int, terms: Iterable[str], whole: int
+) -> tuple[list[str], Mapping[str, int]]:
+    """Return the different terms of a query, and in how many texts each of their entries is."""
+    wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
+    entries = [entry for term in wanted for entry, _ in term_entries(term)]
+    return wanted, index.count(connection, space, entries, whole)
 
 
 def plan_readings(

@@ -57,6 +57,9 @@ _ASKED: Final = (
     "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS asked (term, says, most)"
 )
 
+_BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
+"""Of texts that score the same the latest come first: only so many are looked at closely."""
+
 
 @dataclass(frozen=True, slots=True)
 class TermRows:
@@ -117,14 +120,14 @@ class TermRows:
         """Return how the latest postings are read, and the best checked until enough pass."""
         check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
         return (
-            "SELECT number, score FROM (SELECT read.number, sum(says) AS score"  # noqa: S608  # constants
-            f" FROM {_ASKED} CROSS JOIN LATERAL (SELECT words.number FROM words"
+            "SELECT number, score FROM (SELECT read.number, happened, sum(says) AS score"  # noqa: S608  # constants
+            f" FROM {_ASKED} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
             " WHERE space = :space AND words.term = asked.term"
             " AND words.happened BETWEEN :first AND :last"
             " ORDER BY words.happened DESC, words.number DESC LIMIT asked.most) AS read"
-            " GROUP BY read.number ORDER BY score DESC) AS scored"
+            f" GROUP BY read.number, happened {_BEST_FIRST}) AS scored"
             f"{f' CROSS JOIN LATERAL {check} AS kept' if self.admitted else ''}"
-            " ORDER BY score DESC LIMIT :pool"
+            f" {_BEST_FIRST} LIMIT :pool"
         )
 
     def _lookups(self) -> str:
@@ -140,7 +143,7 @@ class TermRows:
             " CROSS JOIN LATERAL (SELECT FROM words WHERE space = :space"
             " AND words.term = asked.term AND words.happened = read.happened"
             " AND words.number = read.number LIMIT 1) AS held"
-            " GROUP BY read.number ORDER BY score DESC LIMIT :pool"
+            f" GROUP BY read.number, read.happened {_BEST_FIRST} LIMIT :pool"
         )
 
 
