@@ -236,3 +236,12 @@ def test_names_that_are_no_unicode_are_refused_or_unknown(memory):
     with pytest.raises(InputError, match="Unicode"):
         memory.items(session="\udcff")
     assert memory.history("\udcff") == ()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("field", ["threshold", "max_age"])
+def test_nothing_is_forgotten_by_a_number_that_nothing_compares_with(memory, field, number):
+    memory.add("The launch moved to May")
+    with pytest.raises(InputError, match=field):
+        memory.forget("importance", **{field: number})
+    assert len(memory.items()) == 1
