@@ -288,7 +288,7 @@ def choose_forgotten(
         keep: How many stay.
 
     Raises:
-        InputError: There is no such way to choose.
+        InputError: There is no such way to choose, or a number is none.
     """
     if by not in _CHOICES:
         raise InputError(
@@ -296,6 +296,9 @@ def choose_forgotten(
             field="by",
             hint=f"Known: {', '.join(_CHOICES)}.",
         )
+    for field, value in (("threshold", threshold), ("max_age", max_age)):
+        if not math.isfinite(value):
+            raise InputError(f"{value!r} is no number to compare with", field=field)
     condition, order = _CHOICES[by]
     found = connection.execute(
         f"SELECT id FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608  # constants

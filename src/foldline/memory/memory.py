@@ -15,7 +15,6 @@ only `clear` erases. Every method sees the memories of one user.
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -329,9 +328,6 @@ class Memory:
         Raises:
             InputError: There is no such way or kind, or a number is none.
         """
-        for field, value in (("threshold", threshold), ("max_age", max_age)):
-            if not math.isfinite(value):
-                raise InputError(f"{value!r} is no number to compare with", field=field)
         wanted = make_filter(self._clock(), kinds, 0.0, None, None)
         return self._store.forget(wanted, by, threshold=threshold, max_age=max_age, keep=keep)
 
