@@ -1,5 +1,6 @@
 """Code lines: in a program, comments and definitions tell something, and not what it does."""
 
+import pytest
 from tests.growth import grows_linearly
 
 from foldline.snapshot.code_lines import explaining
@@ -57,3 +58,11 @@ def test_looking_for_them_grows_linearly():
 
     assert grows_linearly(judged, lambda size: PROGRAM * (size // 10), 1_000, 8_000)
     assert grows_linearly(judged, lambda size: PROGRAM + " " * 100 * size, 1_000, 8_000)
+
+
+@pytest.mark.parametrize("sign", ["#", "/", ";", "-", "*"])
+def test_a_long_line_of_signs_takes_linear_time(sign):
+    def judged(made):
+        return explaining(made, blocks(made))
+
+    assert grows_linearly(judged, lambda size: PROGRAM * 3 + sign * size, 1_000, 8_000)
