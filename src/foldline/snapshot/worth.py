@@ -310,11 +310,10 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if len(text) >= 8 * LEAST and text[0] != " ":
-        return True
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST
-    return sum(map(str.isalnum, text)) >= LEAST
+    # Mostly the beginning has them already.
+    return any(sum(map(str.isalnum, part)) >= LEAST for part in (text[: 2 * LEAST], text))
 
 
 def cost(source: SourceText, start: int, end: int) -> float:
