@@ -1,5 +1,6 @@
 """Code lines: in a program, comments and definitions tell something, and not what it does."""
 
+import pytest
 from tests.growth import grows_linearly
 
 from foldline.snapshot.code_lines import explaining
@@ -51,9 +52,27 @@ def test_a_failure_that_a_program_speaks_of_is_worth_less_than_what_explains_it(
     assert len(worths) == len(slices)
 
 
+@pytest.mark.parametrize("words", ["failed to read", "读取数据失败", "❌ of items"])
+def test_no_statement_of_a_program_is_a_failure_in_any_script(words):
+    def statement(words):
+        text = PROGRAM.replace("failed to list items", words)
+        source = SourceText(1, 0, "result", text, "1f0c2a", 0.25, 1.0)
+        return list(Judge({}, Focus()).worths(source, lines_of(text)))[4]
+
+    assert statement(words) == statement("n" * len(words))
+
+
 def test_looking_for_them_grows_linearly():
     def judged(made):
         return explaining(made, blocks(made))
 
     assert grows_linearly(judged, lambda size: PROGRAM * (size // 10), 1_000, 8_000)
     assert grows_linearly(judged, lambda size: PROGRAM + " " * 100 * size, 1_000, 8_000)
+
+
+@pytest.mark.parametrize("sign", ["#", "/", ";", "-", "*"])
+def test_a_long_line_of_signs_takes_linear_time(sign):
+    def judged(made):
+        return explaining(made, blocks(made))
+
+    assert grows_linearly(judged, lambda size: PROGRAM * 3 + sign * size, 1_000, 8_000)

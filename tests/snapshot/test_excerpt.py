@@ -145,3 +145,13 @@ def test_the_last_item_of_a_list_stays_with_those_before_it():
     short = paragraphs(text, room, COUNTER, names, handle="abcdef")
     assert COUNTER.text(short) <= room
     assert "\n".join([*items, last]) in short
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    ["因为缓存已经过期所以构建失败。" * 70, "It fails; the cache is old. " * 80, "a,b;" * 600],
+)
+def test_pieces_of_a_paragraph_stand_together_as_in_the_text(paragraph):
+    text = paragraph.strip() + "\n\n----" * 600
+    room = COUNTER.text(paragraph) + 60
+    assert paragraph.strip() in paragraphs(text, room, COUNTER, {}, handle="abcdef")

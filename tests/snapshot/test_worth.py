@@ -57,6 +57,7 @@ def test_what_the_caller_wants_to_be_kept_is_worth_more():
 
 def test_signs_without_words_are_worth_nothing_unless_the_user_wrote_them():
     assert worth("----") == worth("}", "result") == 0
+    assert worth("=" * 100) == worth("\t" * 100, "result") == worth("═" * 100, "result") == 0
     assert worth("ok", "user") > 0
 
 

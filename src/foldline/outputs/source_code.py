@@ -36,7 +36,7 @@ DEFINITION: Final = (
     r"(?:def|class|func|fn|function\*?|interface|struct|enum|trait|impl|namespace|record|object"
     r"|type|module|mod)[ (<]\S|(?:const|let|var) \w{1,80} ?= ?(?:async )?(?:\(|function\b)"
 )
-COMMENT: Final = r"(?://+!?|#+|/\*\*?|\*|--|\"\"\"|'''|<!--|;;+) ?(?=.*[A-Za-z]{2} [a-z]{2,} )"
+COMMENT: Final = r"(?://++!?|#++|/\*\*?|\*|--|\"\"\"|'''|<!--|;;++) ?(?=.*[A-Za-z]{2} [a-z]{2,} )"
 """Patterns of how a line begins that defines something, and of a comment that is a sentence."""
 
 _DEFINITION, _COMMENT = lazy_pattern(DEFINITION), lazy_pattern(COMMENT)

@@ -53,7 +53,7 @@ LONGEST = 400
 """Characters of a line that an excerpt quotes, but for lines that are asked for."""
 
 LAST = 130
-"""Characters of the last lines of a paragraph that are worth no less than those before them."""
+"""Characters of a piece of a paragraph that is worth no less than the piece before it."""
 
 
 def excerpt(
@@ -329,17 +329,20 @@ def _says(text: str, piece: Slice) -> bool:
 
 
 def _goes_on(text: str, before: Slice, piece: Slice) -> bool:
-    """Return True if a piece is the last of a paragraph, and too short to stand without it."""
+    """Return True if a piece is short and no blank line parts it from the one before."""
     return piece[1] - piece[0] < LAST and text.count("\n", before[1], piece[0]) < 2
 
 
 def _with_gaps(text: str, pieces: Sequence[Slice], kept: Sequence[int]) -> str:
     """Put pieces of a text together as they stood; what is left out between them is marked."""
-    shown, last = "", -1
+    shown, last, end = "", -1, 0
     for number in kept:
+        start, stop = pieces[number]
         if shown:
-            feeds = text.count("\n", pieces[last][1], pieces[number][0])
-            shown += (" ", "\n", "\n\n")[min(2, feeds)] if number == last + 1 else "\n[…]\n"
-        shown += text[slice(*pieces[number])].rstrip()
+            between = text[end:start]
+            feeds = min(2, between.count("\n"))
+            shown += ("\n" * feeds or between[:1]) if number == last + 1 else "\n[…]\n"
+        piece = text[start:stop].rstrip()
+        shown, end = shown + piece, start + len(piece)
         last = number
     return shown if last == len(pieces) - 1 else f"{shown}\n[…]"

@@ -193,9 +193,10 @@ class Judge:
             forms = _score_statements(source.speaker, texts)
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         # What a program says when something fails is no failure.
-        alarms = [] if explaining else [alarm for alarm in _ALARMS if alarm in source.text]
+        alarm = 0.0 if explaining else ALARM
+        alarms = [word for word in _ALARMS if word in source.text] if alarm else []
         for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
-            failure = ALARM if _tells_of_failure(text, alarms) else 0.0
+            failure = alarm if alarm and _tells_of_failure(text, alarms) else 0.0
             worth = (worth + bonus + failure) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
@@ -310,11 +311,10 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if len(text) >= 8 * LEAST and text[0] != " ":
-        return True
     if text.isascii():
         return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST
-    return sum(map(str.isalnum, text)) >= LEAST
+    # Mostly the beginning has them already.
+    return any(sum(map(str.isalnum, part)) >= LEAST for part in (text[: 2 * LEAST], text))
 
 
 def cost(source: SourceText, start: int, end: int) -> float:

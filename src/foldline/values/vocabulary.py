@@ -47,8 +47,8 @@ much that grows with the logarithm of how often it was written.
 
 NUMBER, ARGUMENT, UNANSWERED = 0.5, 0.8, 0.25
 """
-What is left of that for a number, of it for one that stands in call arguments only, and for a name
-of the user that the agent never said.
+What is left of that for a number, of it for one that is not in the prose of the agent, and for a
+name of the user that is not in that prose, whether or not it stands in call arguments.
 """
 
 
