@@ -21,8 +21,8 @@ from foldline.session.batches import COMPACTION, Batch
 from foldline.session.codec import DecodedMessage, decode_stored, encode_stored, freeze
 from foldline.session.damage import reading
 from foldline.session.history import History, restore_history
-from foldline.session.log import PAGE, Log
-from foldline.stores.log import is_hole
+from foldline.session.log import Log
+from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
 from foldline.values.edit_json import message_to_json
@@ -86,15 +86,13 @@ class Archive:
         stored = self._load(name)
         found: list[Message] = []
         damage: StoreError | None = None
-        for start in range(0, len(stored.messages), PAGE):
-            before, stop = len(found), min(start + PAGE, len(stored.messages))
-            for position in range(start, stop):
-                try:
-                    found.append(_message(stored, position))
-                except StoreError as error:
-                    damage = damage or error
-            if len(found) == before and is_hole(stored.ids, start, stop):
-                break  # the rest is missing, however long it is said to be
+        position = 0
+        while position < len(stored.messages):
+            try:
+                found.append(_message(stored, position))
+            except StoreError as error:
+                damage = damage or error
+            position = next_kept(stored.ids, position + 1)  # however long a hole is
         if damage is not None and not found:
             raise damage
         return tuple(found)

@@ -93,7 +93,7 @@ def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
     assert "damaged" in checks["hurt"].problem
 
 
-def test_a_check_ends_where_no_more_messages_are_kept(tmp_path, monkeypatch):
+def test_a_check_goes_over_a_hole_at_once(tmp_path, monkeypatch):
     place, read, plain = tmp_path / "source.db", [], transfer._read
     fill(place, "s", 4)
     with sqlite3.connect(place) as connection:
@@ -110,4 +110,23 @@ def test_a_check_ends_where_no_more_messages_are_kept(tmp_path, monkeypatch):
     (check,) = check_sessions(store)
     store.close()
 
-    assert (check.messages, check.messages - check.unreadable) == (2**38 + 1, 3)
+    assert (check.messages, check.messages - check.unreadable) == (2**38 + 1, 4)
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_what_stands_behind_a_hole_is_counted_and_salvaged(tmp_path, monkeypatch, first):
+    place = tmp_path / "source.db"
+    monkeypatch.setattr(transfer, "CHUNK", 4)
+    fill(place, "s", 20)
+    with sqlite3.connect(place) as connection:
+        connection.execute("DELETE FROM messages WHERE seq BETWEEN ? AND 12", (first,))
+    connection.close()
+    store = open_store(place)
+    (check,) = check_sessions(store)
+    store.close()
+
+    assert (check.messages, check.unreadable) == (20, 13 - first)
+    assert check.problem
+    with Archive.open(place) as archive:
+        kept = [int(message.text.split(":")[0]) for message in archive.salvage("s")]
+    assert kept == [*range(first), *range(13, 20)]

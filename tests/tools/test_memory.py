@@ -66,6 +66,25 @@ def test_every_action_of_a_memory_can_be_called(tool):
 
 
 @pytest.mark.parametrize(
+    ("since", "until"), [(50, 150.5), (None, 150), (50, None), (None, None), (150, None)]
+)
+def test_a_model_searches_and_lists_a_range_of_time(tool, since, until):
+    tool.execute("add", content="the red boat", happened=100.0)
+    count = int(since != 150)
+    for call in ({"action": "search", "query": "boat"}, {"action": "list"}):
+        output = tool.tool.run(json.dumps(call | {"time_range": [since, until]}))
+        assert output.ok
+        assert len(output.data.get("results", ())) == count
+
+
+def test_a_refusal_ends_in_one_point_and_an_argument_may_have_any_name(tool):
+    for name in ("self", 1):
+        refused = tool.run({"action": "add", name: 1})
+        assert f"content: missing; {name}: unknown. Known: content, " in refused
+        assert refused.endswith(", author.")
+
+
+@pytest.mark.parametrize(
     ("action", "arguments", "told"),
     [
         ("fly", {}, "no action 'fly'"),

@@ -21,6 +21,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 from foldline.errors import MissingExtra, StoreError
 from foldline.stores import blobs
+from foldline.stores.log import next_kept
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -290,3 +291,7 @@ class _OpenedIds(_Opened[str]):
         if isinstance(stored, FindableIds):
             return stored.find(hidden)
         return stored.index(hidden) if hidden in stored else None
+
+    def next_kept(self, start: int) -> int:
+        """Return the first position from one on that is kept; the size where none is."""
+        return next_kept(self._stored, start)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import ClassVar, Final, TypeAlias, TypeVar, overload
+from contextlib import AbstractContextManager
+from typing import ClassVar, Final, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from foldline.errors import StoreError
 from foldline.sql import Connection
@@ -41,13 +41,18 @@ def overtaken(name: str) -> StoreError:
     )
 
 
-def is_hole(ids: Sequence[str], start: int, stop: int) -> bool:
-    """Return True if nothing is kept from one position to before another, damaged or not."""
-    for position in range(start, stop):
-        with suppress(StoreError):
-            ids[position]
-            return False
-    return True
+@runtime_checkable
+class SparseIds(Protocol):
+    """Ids of messages some of which may be missing from the store."""
+
+    def next_kept(self, start: int) -> int:
+        """Return the first position from one on that is kept; the size where none is."""
+        ...
+
+
+def next_kept(ids: Sequence[str], start: int) -> int:
+    """Return the first position from one on at which an id is kept, damaged or not."""
+    return ids.next_kept(start) if isinstance(ids, SparseIds) else start
 
 
 class StoredRows(Sequence[Row]):
@@ -134,6 +139,11 @@ class StoredIds(StoredRows[str]):
         """Return the position of the message with an id, None where there is none."""
         with self._reading() as connection:
             return rows.position(connection, self._session, number, self._size)
+
+    def next_kept(self, start: int) -> int:
+        """Return the first position from one on that is kept; the size where none is."""
+        with self._reading() as connection:
+            return rows.next_position(connection, self._session, start, self._size)
 
 
 class StoredBatches(StoredRows[StoredBatch]):

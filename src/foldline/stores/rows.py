@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -250,6 +251,15 @@ def position(connection: Connection, session: int, number: str, size: int) -> in
         (number, session, size),
     ).fetchone()
     return None if row is None else whole(row[0], "a position of a message")
+
+
+def next_position(connection: Connection, session: int, start: int, size: int) -> int:
+    """Find the first message from a position on; ``size`` where none of the first so many is."""
+    (found,) = connection.execute(
+        "SELECT min(seq) FROM messages WHERE session = ? AND seq >= ? AND seq < ?",
+        (session, start, size),
+    ).fetchone()
+    return size if found is None else math.ceil(found)  # a damaged one may be a fraction
 
 
 def messages(

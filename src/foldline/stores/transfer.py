@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from foldline.errors import StoreError
-from foldline.stores.log import is_hole
+from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
 CHUNK = 500
@@ -103,18 +103,18 @@ def check_sessions(store: Store) -> Iterator[SessionCheck]:
 
 
 def _check(stored: StoredSession) -> SessionCheck:
-    size, unreadable, problem = len(stored.messages), 0, ""
-    for start in range(0, size, CHUNK):
+    size, readable, problem, start = len(stored.messages), 0, "", 0
+    while start < size:
         stop = min(start + CHUNK, size)
         try:
-            _read(stored, start, stop)
+            readable += len(_read(stored, start, stop))
+            start = stop
         except StoreError as error:
             problem = problem or str(error)
-            if is_hole(stored.ids, start, stop):  # however long the rest is said to be
-                unreadable += size - start
-                break
-            unreadable += sum(not _is_readable(stored, one) for one in range(start, stop))
-    return SessionCheck(stored.head.name, size, unreadable, problem)
+            while start < stop:
+                readable += _is_readable(stored, start)
+                start = next_kept(stored.ids, start + 1)  # however long a hole is
+    return SessionCheck(stored.head.name, size, size - readable, problem)
 
 
 def _is_readable(stored: StoredSession, position: int) -> bool:

@@ -163,7 +163,7 @@ class RAGTool(ActionTool):
         """Answer a question from the documents."""
         return self.execute("ask", question=question, **arguments)
 
-    def output(self, action: str, **arguments: Any) -> ToolOutput:
+    def output(self, /, action: str, **arguments: Any) -> ToolOutput:
         """Do something; see `ActionTool.output`. ``without_effect`` names what was left aside."""
         done = super().output(action, **arguments)
         aside = sorted(WITHOUT_EFFECT & arguments.keys())

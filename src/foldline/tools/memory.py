@@ -210,6 +210,8 @@ def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
     one = out.pop("memory_type", None)
     if one is not None:
         out["kinds"] = [one]
+    if "time_range" in out:  # JSON has no tuples
+        out["time_range"] = tuple(out["time_range"])
     return out
 
 

@@ -173,7 +173,7 @@ class ActionTool:
     properties: ClassVar[Mapping[str, Schema]]
     for_models: ClassVar[Sequence[str]]
 
-    def execute(self, action: str, **arguments: Any) -> str:
+    def execute(self, /, action: str, **arguments: Any) -> str:
         """
         Do something, and return what a model reads about it; see `output`.
 
@@ -185,10 +185,10 @@ class ActionTool:
 
     def run(self, parameters: Mapping[str, Any]) -> str:
         """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
-        given = dict(parameters)
+        given = {str(name): value for name, value in parameters.items()}
         return self.execute(str(given.pop("action", "")), **given)
 
-    def output(self, action: str, **arguments: Any) -> ToolOutput:
+    def output(self, /, action: str, **arguments: Any) -> ToolOutput:
         """Do something, and return the text and the same as JSON values; nothing is raised."""
         if action not in self.takes:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
@@ -198,7 +198,8 @@ class ActionTool:
                 self._schema(action), self._filter_arguments(action, arguments)
             )
             if problems:
-                message = f"{action} was not done: {'; '.join(problems)}."
+                wrong = "; ".join(one.removesuffix(".") for one in problems)
+                message = f"{action} was not done: {wrong}."
                 return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
             return self._act(action, given)
         except InputError as error:
