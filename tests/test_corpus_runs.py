@@ -128,10 +128,9 @@ def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
     assert lost == [str(corpus / "day-2" / "session-044.json")]
     assert (report.failed, report.totals["conversations"]) == (3, 79)
     assert report.parts == len(list((tmp_path / "parts").iterdir()))
-    if engine == "local":  # what is tried again is read from the folder, whoever wrote it
-        again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
-        assert 0 < again.resumed < again.parts
-        assert again.failed == report.failed
+    again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
+    assert 0 < again.resumed < again.parts
+    assert again.failed == report.failed
 
 
 def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_path):

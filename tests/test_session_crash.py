@@ -8,7 +8,6 @@ import sys
 
 import pytest
 from tests.children import launch
-from tests.nightly import NIGHTLY
 
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
@@ -60,7 +59,7 @@ def killed_after(path, policy, acknowledgements):
 def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(place, policy, seed):
     chance = random.Random(seed)  # noqa: S311  # when to kill, reproducibly
     acknowledged = []
-    for _ in range(5 if NIGHTLY else 3):
+    for _ in range(5):
         lines = killed_after(place, policy, chance.randint(2, 160))
         acknowledged += [line[1] for line in lines if line[0] == "appended"]
 

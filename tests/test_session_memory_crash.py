@@ -8,7 +8,6 @@ import sys
 
 import pytest
 from tests.children import launch
-from tests.nightly import NIGHTLY
 
 from foldline import Config, Session
 from foldline.core.prepared import MemorySettings
@@ -121,7 +120,7 @@ def crashed(folder, kills, longest, seed):
 
 @pytest.mark.requirement("F91", "F93", "K28", "J3")
 def test_a_killed_session_has_its_old_or_its_new_state_and_opens_every_handle(tmp_path):
-    said = crashed(tmp_path, 20 if NIGHTLY else 12, 60, seed=1)
+    said = crashed(tmp_path, 20, 60, seed=1)
     words = [line[0] for line in said]
     assert words.count("prepared") > 3
     assert words.count("compacted") > 10
@@ -130,7 +129,6 @@ def test_a_killed_session_has_its_old_or_its_new_state_and_opens_every_handle(tm
 
 @pytest.mark.slow
 @pytest.mark.requirement("F91", "F93", "K28")
-def test_a_long_session_survives_a_kill_at_any_moment(tmp_path):
-    kills, compactions = (24, 200) if NIGHTLY else (8, 40)
-    said = crashed(tmp_path, kills, 300, seed=2)
-    assert [line[0] for line in said].count("compacted") >= compactions
+def test_two_hundred_compactions_survive_a_kill_at_any_moment(tmp_path):
+    said = crashed(tmp_path, 24, 300, seed=2)
+    assert [line[0] for line in said].count("compacted") >= 200
