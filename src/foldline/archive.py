@@ -90,9 +90,10 @@ class Archive:
         while position < len(stored.messages):
             try:
                 found.append(_message(stored, position))
+                position += 1
             except StoreError as error:
                 damage = damage or error
-            position = next_kept(stored.ids, position + 1)  # however long a hole is
+                position = next_kept(stored.ids, position + 1)  # however long a hole is
         if damage is not None and not found:
             raise damage
         return tuple(found)
