@@ -60,9 +60,11 @@ SCRIPT: Final = 40_000
 DEPTH: Final = 6
 """How deep arguments are looked at."""
 
+COMMANDS: Final = ("command", "cmd")
+"""Arguments that are commands of a shell."""
+
 MAIN: Final = (
-    "command",
-    "cmd",
+    *COMMANDS,
     "file_path",
     "path",
     "filename",
@@ -127,7 +129,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
             continue
         if key in MAIN:
             main.append(
-                brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value)
+                brief_command(_command(value), phrases) if key in COMMANDS else _text(value)
             )
         elif isinstance(value, str) and (inner := _inner_commands(value)):
             main.append(brief_command(inner, phrases))
@@ -223,7 +225,7 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
     Not those that are replaced, and no command of one line: the line of its call tells that.
     """
     if isinstance(arguments, str):
-        command = arguments if key in MAIN[:2] else _inner_commands(arguments)
+        command = arguments if key in COMMANDS else _inner_commands(arguments)
         if len(arguments) > WRITTEN and (not command or "\n" in command):
             yield command or arguments
     elif depth and isinstance(arguments, Mapping):
