@@ -16,6 +16,7 @@ Every error that Foldline raises, in one tree, grouped by what a caller does nex
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 
 class FoldlineError(Exception):
@@ -176,3 +177,15 @@ class MissingExtra(FoldlineError):
             f"The package {package} is not installed.",
             hint="Run: " + (command or f"pip install 'foldline[{extra}]'"),
         )
+
+
+UNREADABLE: Final = (
+    InputError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What interpreting something raises that is not what it should be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from foldline.errors import StoreError
+from foldline.errors import UNREADABLE, StoreError
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def reading_rows() -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, AttributeError, TypeError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise _damage_error(f"{type(error).__name__}: {error}"[:300]) from error
 
 

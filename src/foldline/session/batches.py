@@ -11,10 +11,10 @@ from typing import Any, Final, overload
 from foldline.core.outcome import Evicted, RungReport
 from foldline.core.spending import Spent
 from foldline.engine.receipt import Receipt
-from foldline.errors import StoreError
+from foldline.errors import UNREADABLE, StoreError
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
-from foldline.session.damage import UNREADABLE, reading
+from foldline.session.damage import reading
 from foldline.stores.protocol import StoredBatch, StoredMemory, StoredSession
 from foldline.type_checks import check_fields
 from foldline.values.edit_json import edits_from_json, edits_to_json

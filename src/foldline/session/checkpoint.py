@@ -12,9 +12,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from foldline.errors import StoreError
+from foldline.errors import UNREADABLE, StoreError
 from foldline.session.codec import freeze, thaw
-from foldline.session.damage import UNREADABLE
 from foldline.session.log import Log, Shown
 from foldline.stores.protocol import StoredCheckpoint
 from foldline.values.edit_json import message_from_json, message_to_json

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.errors import InputError, StoreError
+from foldline.errors import UNREADABLE, InputError, StoreError
 from foldline.formats.dialect import Dialect
-from foldline.session.damage import UNREADABLE
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import content_hash

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
-from foldline.errors import InputError, StoreError
-
-UNREADABLE: Final = (
-    InputError,
-    LookupError,
-    AttributeError,
-    TypeError,
-    ValueError,
-    ArithmeticError,
-    RecursionError,
-)
-"""What interpreting something raises that is not what it should be."""
+from foldline.errors import UNREADABLE, StoreError
 
 
 @contextmanager

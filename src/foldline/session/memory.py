@@ -9,9 +9,8 @@ from typing import Any
 from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
-from foldline.errors import StoreError
+from foldline.errors import UNREADABLE, StoreError
 from foldline.session.codec import freeze, thaw
-from foldline.session.damage import UNREADABLE
 from foldline.session.statistics import BackgroundStatistics
 from foldline.stores.protocol import StoredMemory
 from foldline.type_checks import check_fields
