@@ -79,7 +79,7 @@ def a_snapshot_of_everything(view, need):
 
 def run(messages, edits):
     budget = foldline.count(messages, counter=COUNTER) - 1
-    check_run(messages, policy=breaking(edits), budget=budget, counter=COUNTER)
+    return check_run(messages, policy=breaking(edits), budget=budget, counter=COUNTER)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,10 @@ def test_a_strategy_that_breaks_a_promise_is_told_which(edits, promise):
 
 
 def test_a_result_whose_call_a_strategy_drops_is_mended_to_a_note():
-    run(history(), drop(2))
+    messages = run(history(), drop(2)).messages
+    calls = {call["id"] for message in messages for call in message.get("tool_calls") or ()}
+    assert {m["tool_call_id"] for m in messages if m["role"] == "tool"} <= calls
+    assert messages != history()
 
 
 def test_clearing_what_the_model_has_not_read_is_found():
