@@ -3,6 +3,7 @@ import json
 import pytest
 from tests.neutral import COUNTER, A, S, T, U, c, log, view
 
+import foldline
 from foldline.core.asks import drive
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext
@@ -121,6 +122,34 @@ def test_levelling_cuts_all_larger_parts_to_one_size(sizes, excess, cap):
     assert level(sizes, excess) == cap
     freed = sum(max(0, size - cap) for size in sizes)
     assert freed >= excess or cap == SMALLEST
+
+
+def test_results_that_were_not_read_yet_fit_a_target_that_leaves_hardly_any_room():
+    calls = {"1": "git status", "2": "git diff --stat", "3": "git diff"}
+    wire = [
+        {"role": "user", "content": "Fix the overlay of lock files."},
+        *(
+            message
+            for number in range(40)
+            for message in (
+                {"role": "assistant", "content": f"Step {number}: I look at overlay.py again."},
+                {"role": "user", "content": "go on"},
+            )
+        ),
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": call, "type": "function", "function": {"name": "run", "arguments": text}}
+                for call, text in calls.items()
+            ],
+        },
+        *({"role": "tool", "tool_call_id": call, "content": LONG[:400]} for call in ("1", "2")),
+        {"role": "tool", "tool_call_id": "3", "content": LONG},
+    ]
+    done = foldline.compact(wire, budget=400)
+    assert done.receipt.status == "compacted"
+    assert foldline.count(done.messages) <= 400
+    assert [message.get("tool_call_id") for message in done.messages[-3:]] == ["1", "2", "3"]
 
 
 # --- at record time ------------------------------------------------------------------------

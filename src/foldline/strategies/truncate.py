@@ -34,6 +34,9 @@ from foldline.values.view import View
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
 
+LAST_RESORT = 60
+"""Tokens below which nothing is cut that has to stay, even if the target leaves no choice."""
+
 SURELY_OUTPUT = 2_000
 """Tokens above which what looks like an output in a user's message is cut as one: none writes so
 much, and the beginning of what is smaller stays."""
@@ -258,12 +261,14 @@ def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:
     return [tools, rest, system]
 
 
-def level(sizes: Iterable[int], excess: int) -> int:
+def level(sizes: Iterable[int], excess: int, least: int = SMALLEST) -> int:
     """
     Find the cap that frees a number of tokens when all larger parts are cut to it.
 
-    Returns:
-        The cap in tokens, at least `SMALLEST`.
+    Args:
+        sizes: What the parts take, in tokens.
+        excess: What is to be freed, in tokens.
+        least: The lowest cap, in tokens.
     """
     ordered = sorted(sizes, reverse=True)
     for count, size in enumerate(ordered, 1):
@@ -271,13 +276,13 @@ def level(sizes: Iterable[int], excess: int) -> int:
         # Cutting the `count` largest to `following` frees this much at most.
         freed = sum(ordered[:count]) - following * count
         if freed >= excess:
-            return max(SMALLEST, (sum(ordered[:count]) - excess) // count)
-        if size <= SMALLEST:
+            return max(least, (sum(ordered[:count]) - excess) // count)
+        if size <= least:
             break
-    return SMALLEST
+    return least
 
 
-def _sites(view: View, staying: Iterable[int]) -> Iterable[CutSite]:
+def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterable[CutSite]:
     observed = observations([view.original(index) for index in range(len(view.messages))])
     for index in staying:
         message = view.messages[index]
@@ -287,7 +292,7 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[CutSite]:
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
-                if tokens > SMALLEST:
+                if tokens > least:
                     text = view.counter.text(_text_of(part))
                     rank = "tool" if index in observed else _rank(part, reason)
                     yield CutSite(index, position, tokens, text, rank)
@@ -319,7 +324,7 @@ def shorten_staying(
         folded: What all other messages take, in tokens: they may take what that leaves.
     """
     staying, target = list(positions), context.target
-    sites = list(_sites(view, staying))
+    sites = list(_sites(view, staying, LAST_RESORT))
     total = sum(view.counts[index] for index in staying)
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
@@ -331,7 +336,7 @@ def shorten_staying(
         if excess <= 0 or not group:
             continue
         now = [site.tokens - saved.get((site.index, site.part), 0) for site in group]
-        cap = max(floor, level(now, excess))
+        cap = level(now, excess, floor)
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
@@ -360,8 +365,8 @@ def _cutting(
     yield by_rank("pinned"), share * target, least
     yield free, LAST_SHARE * target, SMALLEST
     yield system, FULL * target, least
-    yield rest, FULL * target, SMALLEST
-    yield system, FULL * target, SMALLEST
+    yield rest, FULL * target, LAST_RESORT
+    yield system, FULL * target, LAST_RESORT
 
 
 def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
