@@ -13,7 +13,7 @@ from foldline.snapshot.worth import QUOTED
 SHORTEST, LONGEST, FLAG = 4, 80, 4
 """Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
 
-SIZE_POWER: Final = 0.9
+SIZE_POWER: Final = 1.0
 """Names are listed by how likely they are over their size to this power."""
 
 EDGES: Final = "./-+~@"
