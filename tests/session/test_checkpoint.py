@@ -69,6 +69,17 @@ def test_one_that_is_none_is_passed_over(content):
     assert restore_checkpoint(log, StoredCheckpoint(0, len(MESSAGES), content)) is None
 
 
+@pytest.mark.parametrize("at", [-1, len(MESSAGES) + 1, 10**15, "3", None])
+def test_a_checkpoint_of_another_length_tells_nothing(at):
+    log = log_of(kept=Kept(MESSAGES))
+    assert restore_checkpoint(log, StoredCheckpoint(0, 3, _whole(log))) is not None
+    assert restore_checkpoint(log, StoredCheckpoint(0, at, _whole(log))) is None
+
+
+def _whole(log):
+    return checkpoint_of(log, MESSAGES[:2], 0).content
+
+
 # --- in a session ------------------------------------------------------------------------------
 
 

@@ -75,10 +75,10 @@ def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | Non
         log: The log.
         stored: What `checkpoint_of` wrote.
     """
-    if stored is None or not 0 <= stored.at <= len(log):
+    if stored is None:
         return None
     try:
-        items = _items(stored)
+        items = _items(stored, len(log))
         log.take(chain.from_iterable(_positions(item, stored.at) for item in items))
         messages = tuple(chain.from_iterable(_messages(log, item) for item in items))
     except (*UNREADABLE, StoreError):  # the compactions themselves tell the same
@@ -87,9 +87,10 @@ def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | Non
     return Shown(stored.at, messages) if whole else None
 
 
-def _items(stored: StoredCheckpoint) -> list[Any]:
-    if stored.content["schema"] != SCHEMA:
-        raise ValueError("a checkpoint of another schema")
+def _items(stored: StoredCheckpoint, messages: int) -> list[Any]:
+    """Return the parts of what was shown of a log with so many messages."""
+    if stored.content["schema"] != SCHEMA or not 0 <= stored.at <= messages:
+        raise ValueError("a checkpoint of another schema or log")
     return list(stored.content["shown"])
 
 
