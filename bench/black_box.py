@@ -108,12 +108,12 @@ def broken(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _task(outcome: Outcome) -> str:
-    spoken = [text for text in _said(outcome.said, "user") if text.strip()]
+    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
     return _missing(outcome, spoken[:1])
 
 
 def _latest(outcome: Outcome) -> str:
-    spoken = [text for text in _said(outcome.said, "user") if text.strip()]
+    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
     return _missing(outcome, spoken[-1:])
 
 
@@ -206,7 +206,7 @@ def _everything(messages: Wire) -> str:
     return "\n".join(map(_text, messages))
 
 
-def _said(messages: Wire, role: str) -> list[str]:
+def _find_messages(messages: Wire, role: str) -> list[str]:
     return [_text(message) for message in messages if message["role"] == role]
 
 

@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import cuts
-from cost_told import Measured, told
+from cost_section import Measured, cost_section
 from foldline.evaluation.sections import ReportSection
 from part import finish, options_of
 from payers import PLAIN, Payer, counter
@@ -44,7 +44,7 @@ def section(options: argparse.Namespace) -> ReportSection:
     missing = [f"{p.name}: {p.problem}" for p in called if p.problem]
     missing += [f"{p.name}: it takes no size" for p in others if p.environment and not p.sizes]
     costs = dict(_measured(payers, windows))
-    return told(Measured(costs, payers, windows, len(CASES), options.model, missing))
+    return cost_section(Measured(costs, payers, windows, len(CASES), options.model, missing))
 
 
 def _measured(

@@ -20,7 +20,7 @@ from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable,
 from histories import SPAN, Fact, History, histories, there
 from part import finish, options_of
 from references import WAYS
-from retention_told import problems
+from retention_section import problems
 from views import OURS, Make, View, method
 
 GOALS = {0.05: 0.50, 0.1: 0.67, 0.2: 0.80}

@@ -127,7 +127,7 @@ def _places(text: str, groups: Iterable[Iterable[str]]) -> Iterator[tuple[int, i
 
 def flat(messages: Iterable[dict[str, Any]]) -> str:
     """Return everything that a model would read in messages in chat format."""
-    return "\n".join(f"[{message.get('role')}] {said(message)}" for message in messages)
+    return "\n".join(f"[{message.get('role')}] {message_text(message)}" for message in messages)
 
 
 def tokens_of(text: str) -> int:
@@ -135,7 +135,7 @@ def tokens_of(text: str) -> int:
     return foldline.count([{"role": "user", "content": text}])
 
 
-def said(message: dict[str, Any]) -> str:
+def message_text(message: dict[str, Any]) -> str:
     """Return what a message says: its texts, and its calls with their arguments."""
     content = message.get("content")
     if isinstance(content, list):

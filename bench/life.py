@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from foldline.evaluation.sections import ReportSection
-from life_told import PEER, Lived, told
+from life_section import PEER, Lived, life_section
 from lifetime import begin, by_turn, facts, turn
-from living import WINDOW, Known, Moment, known, said
+from living import WINDOW, Known, Moment, find_known, message_text
 from part import finish, options_of
 from payers import called
 from peer import peers
@@ -57,7 +57,9 @@ def section(options: argparse.Namespace) -> ReportSection:
         if not (options.without_peers or options.quick):
             summaries = beside.submit(lambda: dict(_summarized(plan)))
         moments = list(_lived(plan, Path(folder) / "life.db"))
-        return told(Lived(facts(turns), moments, summaries.result() if summaries else {}, PARTS))
+        return life_section(
+            Lived(facts(turns), moments, summaries.result() if summaries else {}, PARTS)
+        )
 
 
 def _lived(plan: Plan, archive: Path) -> Iterator[Moment]:
@@ -98,8 +100,8 @@ def _summarized(plan: Plan) -> Iterator[tuple[int, tuple[int, ...]]]:
                     view = show(history)
                 history.append(message)
             if (number + 1) % plan.every == 0:
-                lines = "\n".join(map(said, view)).split("\n")
-                yield number + 1, known(expected, number, lines, ()).seen
+                lines = "\n".join(map(message_text, view)).split("\n")
+                yield number + 1, find_known(expected, number, lines, ()).seen
 
 
 def main() -> None:

@@ -136,12 +136,12 @@ class Life:
 
     def _moment(self, number: int, log: Log) -> Moment:
         view, tokens = self.session.view(), self.session.tokens
-        seen = "\n".join(map(said, view))
+        seen = "\n".join(map(message_text, view))
         names = list(dict.fromkeys(HANDLE.findall(seen)))
         sizes = stored(self.archive)
         return Moment(
             number + 1,
-            known(self.told, number, seen.split("\n"), self._recalled(names)),
+            find_known(self.told, number, seen.split("\n"), self._recalled(names)),
             self._in_tail(number, tokens),
             tokens,
             len(names),
@@ -171,10 +171,12 @@ class Life:
             if left < 0:
                 break
             newest.appendleft(message.raw)
-        return known(self.told, number, "\n".join(map(said, newest)).split("\n"), ()).seen
+        return find_known(
+            self.told, number, "\n".join(map(message_text, newest)).split("\n"), ()
+        ).seen
 
 
-def known(
+def find_known(
     told: Iterable[Fact], number: int, seen: Iterable[str], recalled: Iterable[str]
 ) -> Known:
     """Find the facts that were told up to a turn in lines that are seen, and that are recalled."""
@@ -202,7 +204,7 @@ def _by_subject(due: dict[int, Fact], lines: Iterable[str]) -> dict[int, list[st
     return found
 
 
-def said(message: dict[str, Any]) -> str:
+def message_text(message: dict[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
     said = [f"{call['function']['name']} {call['function']['arguments']}" for call in calls]
     return "\n".join((message.get("content") or "", *said))

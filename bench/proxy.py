@@ -16,7 +16,7 @@ from itertools import repeat
 from pathlib import Path
 
 import cuts
-from cost_told import prices
+from cost_section import prices
 from foldline.core.config import Config
 from foldline.engine.policies import configure
 from foldline.evaluation.pricing import in_session, nothing

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import foldline
 from foldline.evaluation.future_use import identifiers
-from histories import Messages, said, tokens_of
+from histories import Messages, message_text, tokens_of
 
 CLEARED = "[cleared]"
 LEAST = 200
@@ -60,7 +60,7 @@ def clear_results(messages: Messages, most: int) -> str:
 
 
 def _line(message: dict[str, object]) -> str:
-    return f"[{message['role']}] {said(message)}"
+    return f"[{message['role']}] {message_text(message)}"
 
 
 def _newest(lines: list[str], most: int) -> str:
@@ -101,12 +101,12 @@ def sketch(messages: Messages, most: int) -> str:
     """
     made = _Sketch(most)
     users = [i for i, message in enumerate(messages) if message["role"] == "user"]
-    words = [i for i in users if not FRAME.match(said(messages[i]))]
+    words = [i for i in users if not FRAME.match(message_text(messages[i]))]
     must = list(dict.fromkeys([*(words or users)[:1], *words[-1:]]))
     share = int(0.45 * most)
-    whole = sum(len(said(messages[index])) for index in must) <= share
+    whole = sum(len(message_text(messages[index])) for index in must) <= share
     for index in must:
-        text = said(messages[index])
+        text = message_text(messages[index])
         made.add(index, 0, f"[user] {text if whole else _short(text, share // len(must))}")
     _fill(made, 0.25, _others(messages, [i for i in words if i not in must]), 0)
     _fill(made, 0.55, _prose(messages, made.left), 1)
@@ -123,8 +123,8 @@ def _fill(made: _Sketch, share: float, pieces: Iterator[tuple[int, str]], order:
 
 
 def _others(messages: Messages, places: list[int]) -> Iterator[tuple[int, str]]:
-    for index in sorted(places, key=lambda i: (len(said(messages[i])) > 1_200, -i)):
-        yield index, f"[user] {_short(said(messages[index]), 1_500)}"
+    for index in sorted(places, key=lambda i: (len(message_text(messages[i])) > 1_200, -i)):
+        yield index, f"[user] {_short(message_text(messages[index]), 1_500)}"
 
 
 def _prose(messages: Messages, room: int) -> Iterator[tuple[int, str]]:
@@ -158,15 +158,15 @@ def _arguments(function: dict[str, str]) -> str:
 def _results(messages: Messages, without: set[int]) -> Iterator[tuple[int, int, str]]:
     """Yield lines of results, those first whose names the agent wrote itself, best in prose."""
     own = [message for message in messages if message["role"] == "assistant"]
-    written = {name: 1.0 for message in own for name in identifiers(said(message))}
+    written = {name: 1.0 for message in own for name in identifiers(message_text(message))}
     for message in own:
         written |= dict.fromkeys(identifiers(str(message.get("content") or "")), 2.5)
     found, seen = [], set[str]()
     for index, message in enumerate(messages):
         if message["role"] == "assistant" or index in without:
             continue
-        short = len(said(message)) < 400
-        for order, line in enumerate(said(message).split("\n")):
+        short = len(message_text(message)) < 400
+        for order, line in enumerate(message_text(message).split("\n")):
             text = line.strip()[:400]
             if len(text) >= 12 and text not in seen:
                 seen.add(text)
@@ -204,7 +204,7 @@ WAYS: dict[str, Way] = {
 
 def within(way: Way, messages: Messages, budget: int) -> str:
     """Return about the longest text of a way inside a budget of tokens; "" if there is none."""
-    characters = 1.25 * sum(len(said(message)) for message in messages)
+    characters = 1.25 * sum(len(message_text(message)) for message in messages)
     tokens = foldline.count(messages)
     characters *= budget / tokens
     while characters > LEAST:

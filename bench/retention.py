@@ -30,7 +30,7 @@ from foldline.evaluation.sections import ReportSection
 from histories import TOLERANCE, Messages, tokens_of
 from part import finish, options_of
 from references import within
-from retention_told import Measured, Sample, told
+from retention_section import Measured, Sample, retention_section
 
 COLUMNS = ("need", "deep", "line", "linedeep")
 REFERENCES = {
@@ -129,10 +129,10 @@ def _reference(shared: Path, name: str, shares: Sequence[float]) -> list[Sample]
 
 def _peer(shared: Path, peer: Any, shares: Sequence[float]) -> list[Sample]:
     with peer.running() as running:
-        return [_asked(shared, peer, running, case, s) for case in CASES for s in shares]
+        return [_run_peer(shared, peer, running, case, s) for case in CASES for s in shares]
 
 
-def _asked(shared: Path, peer: Any, running: Any, case: Case, share: float) -> Sample:
+def _run_peer(shared: Path, peer: Any, running: Any, case: Case, share: float) -> Sample:
     answer = running.compact(case.wire, case.budget(share))
     text = "" if answer.messages is None else cuts.flat(shared, answer.messages)
     sample = _sample(shared, case, share, peer.name, text)
@@ -184,7 +184,7 @@ def _mean(scores: Sequence[Score], measure: str) -> float:
 
 def section(options: argparse.Namespace) -> ReportSection:
     """Measure, and return what there is to say."""
-    return told(measure(options))
+    return retention_section(measure(options))
 
 
 def measure(options: argparse.Namespace) -> Measured:
@@ -236,7 +236,7 @@ def main() -> None:
     found = measure(options)
     text_table(found.mine, sources=options.sources)
     if found.samples or options.json:
-        finish(told(found), options, quiet=not found.samples)
+        finish(retention_section(found), options, quiet=not found.samples)
 
 
 if __name__ == "__main__":

@@ -88,9 +88,9 @@ def run(part: str, figures: Path, *, quick: bool) -> Ran:
     """Run a part; one that fails is told, and the others go on."""
     script = BENCH / f"{part}.py"
     if not script.is_file():
-        return _told(Ran(part, 0.0, "there is no such script"))
+        return _report(Ran(part, 0.0, "there is no such script"))
     if part in NEEDS_SHARED and not there(SHARED):
-        return _told(Ran(part, 0.0, "it needs the recorded sessions in ../shared"))
+        return _report(Ran(part, 0.0, "it needs the recorded sessions in ../shared"))
     out, log = figures / f"{part}.json", figures / f"{part}.log"
     command = [sys.executable, str(script), "--json", str(out), *PARTS[part]]
     command += ["--quick"] if quick else []
@@ -105,10 +105,10 @@ def run(part: str, figures: Path, *, quick: bool) -> Ran:
     if not problem:
         log.unlink()
         problem = "" if read(out) else "it wrote no section"
-    return _told(Ran(part, time.monotonic() - start, problem))
+    return _report(Ran(part, time.monotonic() - start, problem))
 
 
-def _told(ran: Ran) -> Ran:
+def _report(ran: Ran) -> Ran:
     print(f"{ran.part}: {ran.problem or f'{ran.seconds:.0f} s'}", file=sys.stderr, flush=True)
     return ran
 

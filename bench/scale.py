@@ -103,7 +103,9 @@ def section(options: Any) -> ReportSection:
     most = getattr(options, "most", 0) or (10_000 if options.quick else SIZES[-1])
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     durability = getattr(options, "durability", "full")
-    return told(list(looks([n for n in SIZES if n <= most], rounds, durability)), durability)
+    return scale_section(
+        list(looks([n for n in SIZES if n <= most], rounds, durability)), durability
+    )
 
 
 # --- growing -----------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ memory is what that process took more than before, once the view was made.
 """
 
 
-def told(found: list[Look], durability: str) -> ReportSection:
+def scale_section(found: list[Look], durability: str) -> ReportSection:
     tables = (_costs(found), _taking_up(found))
     text = TEXT if durability == "full" else TEXT.replace(", with one fsync", ", without fsync")
     return ReportSection(

@@ -134,14 +134,14 @@ def extract(text: str, most: int) -> str:
         value = sum(1.0 + math.log(min(often[name], 8)) for name in named[index])
         return value / (12 + len(lines[index]) ** 0.8)
 
-    said = list(_said(lines))
+    said = list(_find_statements(lines))
     chosen = _filled(lines, said, int(most * SAID_SHARE), {})
     rest = sorted(range(len(lines)), key=lambda index: (-worth(index), index))
     chosen = _filled(lines, rest, most, chosen)
     return "\n".join(lines[index] for index in sorted(chosen.values()))
 
 
-def _said(lines: list[str]) -> Iterator[int]:
+def _find_statements(lines: list[str]) -> Iterator[int]:
     for index, line in enumerate(lines):
         mark = SAID.match(line)
         if mark:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from lifetime import TASK, by_turn, facts, turn
-from living import HANDLE, Life, said
+from living import HANDLE, Life, message_text
 
 TURNS, WINDOW, EVERY = 300, 16_000, 60
 
@@ -51,7 +51,7 @@ def test_no_compaction_comes_directly_after_another(life):
 
 def test_the_view_names_a_handle_under_which_a_search_finds_what_it_leaves_out(life):
     session = life[0].session
-    text = next(text for text in map(said, session.view()) if text.startswith("[Snapshot"))
+    text = next(text for text in map(message_text, session.view()) if text.startswith("[Snapshot"))
     handle = HANDLE.findall(text.partition(" #")[0])[-1]
     fact = next(fact for fact in facts(TURNS) if fact.kind == "id")
     found = session.recall(handle, grep=fact.subject, max_tokens=500)

@@ -8,7 +8,7 @@ from tests.corpus import requires_corpus
 import cuts
 import retention
 from peer import Answer
-from retention_told import Measured, told
+from retention_section import Measured, retention_section
 
 STEPS = [
     {"role": "user", "text": "go on with LIMIT_A", "calls": []},
@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.corpus, requires_corpus]
 
 def asked(case: cuts.Case, answer: Answer) -> retention.Sample:
     library = Library(answer)
-    return retention._asked(cuts.SHARED, library, library, case, 0.1)
+    return retention._run_peer(cuts.SHARED, library, library, case, 0.1)
 
 
 def test_an_answer_that_is_too_large_is_cut_at_the_end_that_costs_it_less(case):
@@ -54,7 +54,9 @@ def test_an_answer_that_is_too_large_is_cut_at_the_end_that_costs_it_less(case):
 def test_an_error_keeps_nothing_and_is_counted(case):
     found = asked(case, Answer(None, "it crashed"))
     assert found.score.kept.need == 0
-    section = told(Measured([found.score], [found.score], [found], [Library(Answer(None))], 1))
+    section = retention_section(
+        Measured([found.score], [found.score], [found], [Library(Answer(None))], 1)
+    )
     table = next(one for one in section.tables if one.title == "Who was measured")
     assert table.rows[0][4] == "1 of 1"
 

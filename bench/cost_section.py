@@ -76,7 +76,7 @@ def prices(model: str) -> Prices:
     return found
 
 
-def told(measured: Measured) -> ReportSection:
+def cost_section(measured: Measured) -> ReportSection:
     """Say what was measured."""
     words = TEXT.format(
         sessions=measured.sessions,

@@ -104,7 +104,7 @@ def problems(peers: Sequence[Any]) -> tuple[ReportTable, ...]:
     return (ReportTable(title, ("library", "package", "why"), rows),) if rows else ()
 
 
-def told(found: Measured) -> ReportSection:
+def retention_section(found: Measured) -> ReportSection:
     """Make the section of the report."""
     mine, samples, peers = found.mine, found.samples, found.peers
     everyone = [*found.beside, *(sample.score for sample in samples)]

@@ -43,7 +43,7 @@ class Lived:
         return [fold for moment in self.moments for fold in moment.folds]
 
 
-def told(lived: Lived) -> ReportSection:
+def life_section(lived: Lived) -> ReportSection:
     """Say what was found."""
     text = TEXT.format(
         turns=lived.moments[-1].turn,
