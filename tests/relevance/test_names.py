@@ -7,35 +7,27 @@ from hypothesis import strategies as st
 from foldline.relevance.names import (
     LONGEST,
     blank_separators,
+    is_name,
     items,
-    kind_of,
-    known_kinds,
     mentions,
     words,
 )
 
 
 @pytest.mark.parametrize(
-    ("word", "kind"),
+    "word",
     [
-        ("src/app.py", "path"),
-        ("app.py", "dotted"),
-        ("me@host", "dotted"),
-        ("load_settings", "snake"),
-        ("loadSettings", "camel"),
-        ("--verbose", "flag"),
-        ("-", None),
-        ("--", None),
-        ("8080", "number"),
-        ("2.14.7", "number"),
-        ("deadbeef1", "hash"),
-        ("deadbeef", None),
-        ("ENOENT", "upper"),
-        ("the", None),
+        *("src/app.py", "app.py", "me@host", "load_settings", "loadSettings", "--verbose"),
+        *("8080", "2.14.7", "deadbeef1", "ENOENT"),
     ],
 )
-def test_a_word_is_classified(word, kind):
-    assert kind_of(word) == kind
+def test_what_can_be_used_again_exactly_is_a_name(word):
+    assert is_name(word)
+
+
+@pytest.mark.parametrize("word", ["-", "--", "-x", "deadbeef", "the", "The", "API"])
+def test_an_ordinary_word_is_none(word):
+    assert not is_name(word)
 
 
 def test_items_are_found_in_any_text_without_their_punctuation():
@@ -61,9 +53,9 @@ def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
 
 
 @given(st.text("ab_./@~+-9é \n😀", max_size=60))
-def test_what_is_mentioned_has_a_kind_and_stands_in_the_text(text):
+def test_what_is_mentioned_is_a_name_and_stands_in_the_text(text):
     found = list(mentions(blank_separators(text)))
-    assert all(item in text and known_kinds[item] == kind_of(item) for item in found)
+    assert all(item in text and is_name(item) for item in found)
     assert list(dict.fromkeys(found)) == list(items(text))
     assert found == [item for word in blank_separators(text).split() for item in mentions(word)]
 

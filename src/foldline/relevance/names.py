@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Literal, TypeAlias
 
 from foldline.lazy_patterns import lazy_pattern
-
-Kind: TypeAlias = Literal["path", "dotted", "snake", "camel", "flag", "number", "hash", "upper"]
-
-KINDS: tuple[Kind, ...] = (
-    "path",
-    "dotted",
-    "snake",
-    "camel",
-    "flag",
-    "number",
-    "hash",
-    "upper",
-)
 
 LONGEST = 160
 """Characters of the longest word that is looked at."""
@@ -47,33 +33,15 @@ def blank_separators(text: str) -> str:
     return text.encode("latin-1", "replace").translate(_BLANKED).decode("ascii")
 
 
-def kind_of(word: str) -> Kind | None:
-    """Classify a word; None for an ordinary one, which says nothing on its own."""
+def is_name(word: str) -> bool:
+    """Return True for a path, number, flag, hash or name; an ordinary word says nothing alone."""
     if word.startswith("-"):
-        return "flag" if word.lstrip("-")[:1].isalpha() and len(word) > 3 else None
-    if "/" in word:
-        return "path"
-    if word.replace(".", "").isdigit():
-        return "number"
-    if "_" in word:
-        return "snake"
-    if _HEX.fullmatch(word) and not word.isalpha():
-        return "hash"
-    if "." in word or "@" in word:
-        return "dotted"
-    if _CAMEL.search(word):
-        return "camel"
-    return "upper" if word.isupper() and len(word) >= 4 else None
-
-
-class _Kinds(dict[str, Kind | None]):
-    """The kind of every name seen so far."""
-
-    def __missing__(self, name: str) -> Kind | None:
-        if len(self) >= _MEMO_SIZE:
-            self.clear()
-        kind = self[name] = kind_of(name)
-        return kind
+        return word.lstrip("-")[:1].isalpha() and len(word) > 3
+    if any(sign in word for sign in "/_.@") or word.isdigit():
+        return True
+    if _CAMEL.search(word) or (_HEX.fullmatch(word) and not word.isalpha()):
+        return True
+    return word.isupper() and len(word) >= 4
 
 
 class _Memo(dict[str, tuple[str, ...]]):
@@ -96,11 +64,10 @@ def _items(word: str) -> Iterator[str]:
         # Hyphenated words share their endings more often than themselves: rev-parse, re-parse.
         pieces = [*bare.split("-"), bare[bare.index("-") :]]
     for piece in pieces:
-        if len(piece) >= 3 and known_kinds[piece]:
+        if len(piece) >= 3 and is_name(piece):
             yield piece
 
 
-known_kinds = _Kinds()
 _memo = _Memo()
 
 
@@ -111,17 +78,9 @@ def mentions(plain: str) -> Iterator[str]:
     return chain.from_iterable(map(_memo.__getitem__, words))
 
 
-def items(text: str) -> dict[str, Kind]:
-    """
-    Find the items of a text.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Kind by item, in order of appearance.
-    """
-    return {item: kind for item in mentions(blank_separators(text)) if (kind := known_kinds[item])}
+def items(text: str) -> dict[str, None]:
+    """Return the items of a text, each once, in order of appearance."""
+    return dict.fromkeys(mentions(blank_separators(text)))
 
 
 def words(text: str) -> set[str]:
