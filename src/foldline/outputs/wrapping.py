@@ -26,6 +26,14 @@ _TAGGED = lazy_pattern(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\
 _TAGGED_END: Final = "</output>"
 
 
+def exit_code(text: str) -> int | None:
+    """Return the exit code that an agent put before the output of a command, None without one."""
+    front = text[:AHEAD].lstrip("\n")
+    head = _HEAD.match(front) or _TAGGED.match(front)
+    codes = filter(None, head.groupdict().values()) if head else ()
+    return next(map(int, codes), None)
+
+
 def unwrap(text: str) -> str:
     """
     Return what a command gave out, without how long it ran and what it is filed under.

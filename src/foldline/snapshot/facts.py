@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.outputs.wrapping import unwrap
+from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -28,6 +28,11 @@ _FAILURE = lazy_pattern(
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
+_COUNTED = lazy_pattern(
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|失败"
+)
+"""What says that something failed even where the last of several commands did not."""
+
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
     *("<returncode>", "错误", "失败"),
@@ -41,6 +46,13 @@ _SHOWS = lazy_pattern(
     r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
     r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
 )
+_RUN_BY = lazy_pattern(r"(?:time|nice|timeout (?:-\S{1,20} )?\d{1,6}[smh]?) +")
+_CUT_BY = lazy_pattern(
+    r"\s*(?:\|\s*(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}|\d?>&?\s?[^\s|;&]{1,200}|2>&1)\s*\Z"
+)
+CUTS, CUT = 4, 300
+"""How often an output is cut or sent elsewhere at the end of a command, and characters of that."""
+
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
@@ -144,7 +156,8 @@ def open_errors(
     Find failures that nothing later made good.
 
     A failure is open until the same call succeeds, or another edit of the same file. What was
-    only read does not count.
+    only read does not count; nor does what a command prints that ends well, but for a count of
+    failures: the last of several commands may be the one that did.
 
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
@@ -162,25 +175,37 @@ def _failures(
     messages: Sequence[Message], pairing: Pairing
 ) -> Iterator[tuple[Site, tuple[str, ...], str]]:
     """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
-    outcomes: dict[tuple[str, str], tuple[Site, ToolResult]] = {}
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult, str]] = {}
     for call_site, result_site in pairing.answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim] = (result_site, result)
-    newest = sorted(outcomes.items(), key=lambda outcome: outcome[1][0].message, reverse=True)
-    for (_, aim_text), (site, result) in newest[:60]:
+            outcomes[aim[0], run_key(aim[1])] = (result_site, result, aim[1])
+    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0].message, reverse=True)
+    for site, result, aim_text in newest[:60]:
         if telling := _telling(result):
             yield site, telling, aim_text
+
+
+def run_key(command: str) -> str:
+    """Return what a command runs, without how long it may take and where its output goes."""
+    start = found.end() if (found := _RUN_BY.match(command)) else 0
+    end = len(command)
+    for _ in range(CUTS):
+        found = _CUT_BY.search(command, max(start, end - CUT), end)
+        if not found:
+            break
+        end = found.start()
+    return command[start:end].strip()
 
 
 def _telling(result: ToolResult) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
     lines = unwrap(result.text[:100_000]).split("\n")
-    near = sorted(lines_with(lines, _FAILURE_WORDS))
-    first = next((place for place in near if _says_failure(lines[place])), None)
-    if first is not None:
-        last = next(place for place in reversed(near) if _says_failure(lines[place]))
+    says = _COUNTED if exit_code(result.text) == 0 and not result.is_error else _FAILURE
+    near = [n for n in sorted(lines_with(lines, _FAILURE_WORDS)) if _finds(says, lines[n])]
+    if near:
+        first, last = near[0], near[-1]
         last = first if _EXITED.fullmatch(lines[last]) else last
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
@@ -190,8 +215,8 @@ def _telling(result: ToolResult) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
 
 
-def _says_failure(line: str) -> bool:
-    return _FAILURE.search(line.strip()[:300]) is not None
+def _finds(pattern: re.Pattern[str], line: str) -> bool:
+    return pattern.search(line.strip()[:300]) is not None
 
 
 def _complete_line(lines: Sequence[str], place: int) -> str:

@@ -313,15 +313,16 @@ class _Found:
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
-                command = one_line(brief_command(facts.command_of(part), self.phrases))
+                command = facts.command_of(part)
+                # What a command said before is out of date, also where it says nothing now.
+                found.pop(facts.run_key(command), None)
                 last = self._verdict(result, came) if command else ""
-                if last:
-                    found.pop(command, None)
-                    row = f"{ITEM}{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
-                    is_here = result.message in self.folded and result.message not in failing
-                    found[command] = row if is_here else ""
-        rows = [row for row in found.values() if row]
-        return errors, rows[: -COMMANDS - 1 : -1]
+                if last and result.message in self.folded and result.message not in failing:
+                    shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
+                    found[facts.run_key(command)] = (
+                        f"{ITEM}{shown} → {_cut(one_line(last), VERDICT)}"
+                    )
+        return errors, [*found.values()][: -COMMANDS - 1 : -1]
 
     def _verdict(self, site: Site, result: ToolResult) -> str:
         known = self.verdicts.get(site)
