@@ -115,9 +115,34 @@ def test_a_call_that_changes_something_is_told_from_one_that_looks(name, argumen
 def test_long_arguments_are_texts_of_their_own_but_for_what_they_replace():
     new, old = "new line\n" * 99, "old line\n" * 99
     arguments = {"edits": [{"new_string": new, "old_string": old}], "path": "a.py"}
-    assert list(long_arguments(arguments)) == [new]
+    assert list(long_arguments(arguments)) == [new.rstrip("\n")]
     assert list(long_arguments("text " * 99)) == ["text " * 99]
     assert list(long_arguments(None)) == []
+
+
+def test_of_an_edit_only_what_it_adds_is_told():
+    around = [f"    line {number} that stays as it was" for number in range(9)]
+    added = [
+        "    # the limit is 40, because the server refuses more of them at once",
+        "    limit = read_limit(40)",
+    ]
+    old, new = "\n".join(around), "\n".join([*around[:4], *added, *around[4:]])
+    arguments = {"path": "a.py", "old_string": old, "new_string": new}
+    line = call_line(c("1", "edit", json.dumps(arguments)), arguments)
+    assert list(long_arguments(arguments)) == ["\n".join(added)]
+    assert "the limit is 40" in line
+    assert "stays" not in line
+    removing = {"path": "a.py", "old_string": new, "new_string": old}
+    assert list(long_arguments(removing)) == []
+    assert "the limit is 40" in call_line(c("1", "edit", json.dumps(removing)), removing)
+
+
+def test_of_a_patch_only_what_it_adds_is_told():
+    kept = "\n".join(f" line {number} that stays as it was" for number in range(20))
+    patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n{kept}\n-old\n+new\n*** End Patch"
+    (text,) = long_arguments({"input": patch})
+    assert text.split("\n")[1:3] == ["*** Update File: a.py", "new"]
+    assert "stays" not in text
 
 
 def test_a_command_is_a_text_of_its_own_only_where_one_line_cannot_tell_it():
@@ -165,5 +190,7 @@ def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
         printed_verdict("Process exited with code 0", "Fetching\n29.5.1 linux\n") == "29.5.1 linux"
     )
     assert printed_verdict("exit code 2", "no such image\n") == "exit code 2: no such image"
+    build = "error TS6133\nExit Code: 1\nProcess Group PGID: 94808\n"
+    assert printed_verdict("Exit Code: 1", build) == "Exit Code: 1: error TS6133"
     assert printed_verdict("exit code 10", "") == "exit code 10"
     assert printed_verdict("3 passed", "other") == "3 passed"

@@ -1,11 +1,20 @@
 """Facts without a model; O-18 of published suites, where it fits."""
 
 import json
+from time import process_time
 
 import pytest
 from tests.neutral import A, T, U, c
 
-from foldline.snapshot.facts import changes, command_of, files, open_errors, operation, plan
+from foldline.snapshot.facts import (
+    changes,
+    command_of,
+    files,
+    open_errors,
+    operation,
+    plan,
+    run_key,
+)
 
 
 def call(name, number="1", **arguments):
@@ -82,6 +91,42 @@ def test_a_failure_is_open_until_the_same_call_succeeds():
     other = (call("run", "3", command="ls"), T("3", "done"))
     assert [f.lines[0] for f in open_errors([*failing, *other])] == ["error: no rule to make x"]
     assert open_errors([*failing, *mended]) == []
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["make test", "make test 2>&1 | tail -5", "timeout 60 make test > log.txt", "time make test"],
+)
+def test_a_command_is_the_same_however_its_output_is_cut(again):
+    failing = (call("run", "1", command="make test | tail -40"), T("1", "2 failed, 1 passed"))
+    mended = (call("run", "2", command=again), T("2", "3 passed"))
+    assert open_errors(failing)
+    assert open_errors([*failing, *mended]) == []
+
+
+@pytest.mark.parametrize(
+    "again", ["make", "cd b && make test", "make test && ls", "DB=pg make test"]
+)
+def test_another_command_mends_nothing(again):
+    failing = (call("run", "1", command="make test"), T("1", "2 failed, 1 passed"))
+    assert open_errors([*failing, call("run", "2", command=again), T("2", "3 passed")])
+
+
+def test_what_a_command_prints_that_ends_well_is_no_failure_but_for_a_count_of_them():
+    head = "Chunk ID: 1\nProcess exited with code {}\nOutput:\n"
+    noise = "fatal: ambiguous argument 'nonexistent'\ntest result: ok. 167 passed"
+    for code, text, is_open in ((0, noise, False), (1, noise, True), (0, "2 failed", True)):
+        found = open_errors([call("run", command="make"), T("1", head.format(code) + text)])
+        assert bool(found) is is_open
+
+
+@pytest.mark.parametrize(
+    "command", [" " * 10**6, "2>&1 " * 10**5, "| tail " * 10**5, "> a" * 10**5]
+)
+def test_any_command_has_a_key_in_linear_time(command):
+    started = process_time()
+    run_key(command)
+    assert process_time() - started < 1
 
 
 def test_an_error_text_in_a_file_that_was_read_is_no_failure():

@@ -78,6 +78,26 @@ def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
     assert all("old old" not in text for speaker, text in found if speaker == "written")
 
 
+@pytest.mark.parametrize(
+    ("result", "counts"),
+    [
+        (T("1", "done"), True),
+        (T("1", "no such text", is_error=True), False),
+        (T("1", "ERRORS:\n- E999 IndentationError\nYour changes have NOT been applied."), False),
+        (T("1", "String to replace not found in file."), False),
+    ],
+)
+def test_a_text_that_an_edit_could_not_write_is_not_quoted(result, counts):
+    call = run(name="edit", path="a.py", new_string=LONG, old_string="old " * 200)
+    assert (("written", LONG) in told(U("t"), A(call), result)) is counts
+
+
+def test_what_a_command_writes_that_fails_may_be_there_all_the_same():
+    script = f"cat > a.py << 'EOF'\n{LONG}\nEOF\nmake"
+    found = told(U("t"), A(run(command=script)), T("1", "make: error", is_error=True))
+    assert [speaker for speaker, text in found if LONG in text] == ["written"]
+
+
 def test_sentences_under_headings_that_a_call_writes_are_a_draft():
     sentence = "The scanner is started before every other service of the machine is looked at."
     plan = "\n\n".join(f"## Step {n}\n\n{sentence}" for n in range(5))

@@ -54,6 +54,11 @@ def test_a_request_that_nothing_came_of_says_so():
     assert second.endswith("in work, nothing said yet")
 
 
+def test_a_call_of_a_tool_that_the_user_has_is_no_request():
+    said = (U("[toggle_data {}]"), A("Is it on?"), U('[pay {"amount": 3}]'), A("Paid."))
+    assert len(standing(U("My phone is slow."), A("I look."), *said)[REQUESTS]) == 1
+
+
 def test_a_request_that_is_cut_says_so():
     (row,) = standing(U("Mend " + "all of it " * 90), A("Done."))[REQUESTS]
     assert "…”: answered: Done." in row
@@ -160,8 +165,15 @@ def test_what_still_fails_stands_with_its_command_and_what_was_mended_does_not()
 
 def test_the_last_result_of_a_command_counts():
     first = (run("1", command="pytest"), T("1", "2 failed, 9 passed in 3s"))
-    last = (run("2", command="pytest"), T("2", "11 passed in 3s"))
-    assert standing(U("t"), *first, *last)[RESULTS] == ("- pytest → 11 passed in 3s",)
+    last = (run("2", command="pytest | tail -5"), T("2", "11 passed in 3s"))
+    assert standing(U("t"), *first, *last)[RESULTS] == ("- pytest | tail -5 → 11 passed in 3s",)
+
+
+def test_a_result_is_out_of_date_once_the_command_says_nothing_more():
+    first = (run("1", command="make lint"), T("1", "Exit code 1\n" + "linting\n" * 90))
+    last = (run("2", command="make lint"), T("2", "linting\n" * 90))
+    assert "make lint" in standing(U("t"), *first)[RESULTS][0]
+    assert RESULTS not in standing(U("t"), *first, *last)
 
 
 def test_what_was_tried_in_vain_and_what_comes_next_are_listed():

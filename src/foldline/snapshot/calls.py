@@ -84,8 +84,20 @@ ASIDE: Final = frozenset(
 )
 """Arguments that say nothing about what is done."""
 
-REPLACED: Final = frozenset(("old_string", "old_str", "old_text", "oldText", "search"))
-"""Arguments that hold what is no longer there."""
+REPLACED: Final = {
+    "old_string": "new_string",
+    "old_str": "new_str",
+    "old_text": "new_text",
+    "oldText": "newText",
+    "search": "replace",
+}
+"""Arguments that hold what is no longer there, and those with what is there instead."""
+
+EDITED: Final = frozenset(REPLACED.values())
+"""Arguments of edits: what the line of their call cuts is a text of its own."""
+
+PATCH, PATCHED = "*** Begin Patch", ("+", "*** ")
+"""What begins a patch, and its lines that say what is new."""
 
 _CHANGING = lazy_pattern(
     r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
@@ -95,6 +107,8 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
+_RUNNER = lazy_pattern(r"\s*(?:Process Group PGID|Background PIDs|Signal|Exit Code): ")
+"""What a client puts below an output about the process itself."""
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
@@ -124,7 +138,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         return _cut(f"{call.name} {call.arguments}", phrases)
     main: list[str] = []
     rest: list[str] = []
-    for key, value in arguments.items():
+    for key, value in _without_unchanged(arguments).items():
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
@@ -136,6 +150,20 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         else:
             rest.append(f"{key}={_brief(_text(value), phrases)}")
     return _cut(" ".join((call.name, *main, *rest)), phrases)
+
+
+def _without_unchanged(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a call, of a long text in an edit only what it adds."""
+    changed = dict(arguments)
+    for old, new in REPLACED.items():
+        before, after = arguments.get(old), arguments.get(new)
+        if isinstance(before, str) and isinstance(after, str) and len(before + after) > VALUE:
+            known = {line.strip() for line in before.split("\n")}
+            added = [line for line in after.split("\n") if line.strip() not in known]
+            changed[new] = "\n".join(added)
+            if added:
+                del changed[old]
+    return changed
 
 
 def _command(value: Any) -> str:
@@ -222,19 +250,29 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
     """
     Yield the long texts in the arguments of a call.
 
-    Not those that are replaced, and no command of one line: the line of its call tells that.
+    Of an edit or a patch only what it adds, and no command of one line: the line of its call
+    tells that.
     """
     if isinstance(arguments, str):
         command = arguments if key in COMMANDS else _inner_commands(arguments)
-        if len(arguments) > WRITTEN and (not command or "\n" in command):
-            yield command or arguments
+        least = VALUE if key in EDITED else WRITTEN
+        if len(arguments) > least and (not command or "\n" in command):
+            yield _added(command or arguments)
     elif depth and isinstance(arguments, Mapping):
-        for name, value in arguments.items():
+        for name, value in _without_unchanged(arguments).items():
             if name not in REPLACED:
                 yield from long_arguments(value, depth - 1, name)
     elif depth and isinstance(arguments, list):
         for value in arguments:
             yield from long_arguments(value, depth - 1, key)
+
+
+def _added(text: str) -> str:
+    """Return the lines that a patch adds, with the names of their files; any other text whole."""
+    if PATCH not in text[:WRITTEN]:
+        return text
+    lines = (line for line in text.split("\n") if line.startswith(PATCHED))
+    return "\n".join(line.removeprefix("+") for line in lines)
 
 
 def outcome(text: str) -> tuple[str, bool]:
@@ -273,7 +311,8 @@ def printed_verdict(said: str, text: str) -> str:
     exited = _EXIT.fullmatch(said)
     if not exited:
         return said
-    printed = result_text(text)[-PRINTED:].strip().rpartition("\n")[2]
+    lines = [line for line in result_text(text)[-PRINTED:].split("\n") if line.strip()]
+    printed = next((line.strip() for line in reversed(lines) if not _RUNNER.match(line)), "")
     if printed == said or printed.endswith(":"):
         printed = ""
     return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))

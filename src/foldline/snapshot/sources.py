@@ -19,7 +19,7 @@ from foldline.snapshot.calls import (
     outcome,
     verdict,
 )
-from foldline.snapshot.facts import arguments_of, reads
+from foldline.snapshot.facts import arguments_of, command_of, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -53,6 +53,10 @@ plan, and "report" what another agent answered.
 _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
+_NOT_APPLIED: Final = lazy_pattern(
+    r"(?i)\bnot (?:been )?applied\b|\b0 occurrences\b|\bstring to replace (?:was )?not found\b"
+    r"|\bdid not appear verbatim\b"
+)
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 _ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = lazy_pattern(
@@ -75,6 +79,9 @@ USUAL_DENSITY: Final = 0.27
 
 BEHIND: Final = 1_000_000
 """The place of what stands behind a snapshot in one message."""
+
+ANSWERED: Final = 2_000
+"""Characters of a result in which a tool says that it changed nothing."""
 
 PROMPTS, ALIKE = 3, 24
 """
@@ -226,13 +233,22 @@ class _Reader:
                 if is_all:
                     self.covered.add(site)
         self._add(position, place, speaker, line, whole=True)
-        if site is not None and _AGENT_TOOLS.fullmatch(call.name):
-            # What another agent was asked for is superseded by its report.
+        if site is not None and (
+            _AGENT_TOOLS.fullmatch(call.name) or self._was_refused(call, site)
+        ):
+            # Superseded by the report of another agent, or by what was written after all.
             return
         for text in long_arguments(call.arguments if arguments is None else arguments):
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
+
+    def _was_refused(self, call: ToolCall, site: Site) -> bool:
+        """Return True if a tool says that it changed nothing; a command may have all the same."""
+        result = self.messages[site.message].parts[site.part]
+        if not isinstance(result, ToolResult) or command_of(call):
+            return False
+        return result.is_error or _NOT_APPLIED.search(result.text[:ANSWERED]) is not None
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)

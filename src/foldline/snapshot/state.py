@@ -76,6 +76,7 @@ _VAIN_NEEDLES: Final = (
 )
 """One of these, in lower case, stands in everything that `_VAIN` finds."""
 
+_CALLED = lazy_pattern(r"\[[\w.-]{1,80} \{.*\}\]")
 _REFERS = lazy_pattern(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = lazy_pattern(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
@@ -371,8 +372,10 @@ class _Found:
 
 
 def _asks(words: str) -> bool:
-    """Return True if a user says something: neither a slip nor that a client was interrupted."""
-    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
+    """Return True if a user says something: no slip, interruption or call of a tool of theirs."""
+    if words.startswith(INTERRUPTED) or _CALLED.fullmatch(words):
+        return False
+    return any(map(str.isalnum, words))
 
 
 def _sentences(message: Message) -> list[str]:
