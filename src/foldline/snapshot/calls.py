@@ -153,17 +153,20 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
 
 
 def _without_unchanged(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of a call, of a long text in an edit only what it adds."""
+    """Return the arguments of a call, of a long edit only what it adds, or else takes away."""
     changed = dict(arguments)
     for old, new in REPLACED.items():
         before, after = arguments.get(old), arguments.get(new)
         if isinstance(before, str) and isinstance(after, str) and len(before + after) > VALUE:
-            known = {line.strip() for line in before.split("\n")}
-            added = [line for line in after.split("\n") if line.strip() not in known]
-            changed[new] = "\n".join(added)
-            if added:
-                del changed[old]
+            changed[new] = _new_lines(after, before)
+            changed[old] = "" if changed[new] else _new_lines(before, after)
     return changed
+
+
+def _new_lines(text: str, other: str) -> str:
+    """Return the lines of a text that another one has not, however they are indented."""
+    known = {line.strip() for line in other.split("\n")}
+    return "\n".join(line for line in text.split("\n") if line.strip() not in known)
 
 
 def _command(value: Any) -> str:
