@@ -81,22 +81,6 @@ class Talk:
         return str(streamed.final_output)
 
 
-def unchecked(client: AsyncOpenAI) -> AsyncOpenAI:
-    """
-    Have a client send the items of a Responses request without a look at each.
-
-    It compares every item with every type of an item, and then sends it as it is: that would take
-    a third of the time of these tests. In tests/clients it does.
-    """
-    create = client.responses.create
-
-    def given(*, input: list[Any], extra_body: Any = None, **rest: Any) -> Any:  # noqa: A002
-        return create(extra_body={**(extra_body or {}), "input": input}, **rest)
-
-    client.responses.create = given
-    return client
-
-
 def hold(
     server: ScriptedServer,
     session: FoldlineSession,
@@ -112,7 +96,7 @@ def hold(
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
             config = run_config(
                 session,
-                model=model(scenario.AGENT, unchecked(client)),
+                model=model(scenario.AGENT, scenario.unchecked(client)),
                 tracing_disabled=True,
                 **settings,
             )
