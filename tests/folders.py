@@ -8,11 +8,13 @@ makes one.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,10 @@ import pytest
 MEMORY = Path("/dev/shm")  # noqa: S108  # every folder in it is new, and for nobody else
 ROOM = 1 << 30
 """Bytes that are free there at least, many times what the tests that run at once write."""
+
+PREFIX = "foldline-tests-"
+LEFT = 86_400.0
+"""Seconds after which a folder in memory is one that a killed run left."""
 
 NUMBERS = itertools.count()
 
@@ -37,7 +43,12 @@ def in_memory() -> Path | None:
 @pytest.fixture(scope="session")
 def folder_of_tests() -> Iterator[Path]:
     """A folder in memory for all tests of a process; on a disk where no memory is to be had."""
-    folder = Path(tempfile.mkdtemp(prefix="foldline-tests-", dir=in_memory()))
+    memory = in_memory()
+    for old in memory.glob(f"{PREFIX}*") if memory else ():
+        with contextlib.suppress(OSError):  # another process removes it
+            if time.time() - old.stat().st_mtime > LEFT:
+                shutil.rmtree(old)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=memory))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
