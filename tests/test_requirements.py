@@ -45,7 +45,8 @@ def _proofs() -> dict[str, list[str]]:
 
 
 def _is_mark(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.requirement"
+    named = isinstance(node, ast.Attribute) and node.attr == "requirement"
+    return named and ast.unparse(node) == "pytest.mark.requirement"
 
 
 def _texts(call: ast.Call) -> Iterator[str]:

@@ -14,6 +14,8 @@ from foldline.session import Session
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
 
+pytestmark = pytest.mark.disk
+
 CHILD = """
 import sys
 from foldline.tokens.estimate import EstimatedCounter

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.folders import in_memory
 
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
@@ -20,7 +21,7 @@ sizes = st.integers(1, 60)
 class SessionMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=in_memory())
         self.path = Path(self.folder.name, "a.db")
         self.log = []
         self.calls = 0

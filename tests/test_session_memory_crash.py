@@ -15,6 +15,8 @@ from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
 
+pytestmark = pytest.mark.disk
+
 CHILD = """
 import sys, time
 from foldline import Config, Session

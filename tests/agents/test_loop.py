@@ -21,6 +21,8 @@ from foldline.testing.scripted import Answer
 from foldline.testing.scripted import CallTool as Call
 from foldline.tools import Workspace, file_tools
 
+pytestmark = pytest.mark.disk
+
 CHILD = """
 import sys, time
 from pathlib import Path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -13,9 +15,9 @@ TURNS, WINDOW, EVERY = 300, 16_000, 60
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory):
+def life(folder_of_tests: Path):
     """Live through three openings, two of them never closed; return the last, and all moments."""
-    archive, moments = tmp_path_factory.mktemp("life") / "life.db", []
+    archive, moments = Path(mkdtemp(dir=folder_of_tests), "life.db"), []
     for start in range(0, TURNS, TURNS // 3):
         last = Life(archive, TURNS, WINDOW)
         moments += last.live(start, start + TURNS // 3, EVERY)

@@ -107,6 +107,7 @@ def test_a_full_disk_is_told() -> None:
         write_whole(Path("/dev/full"), b"new", "-")
 
 
+@pytest.mark.disk
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_whenever_it_is_ended_the_output_is_the_old_or_the_new_one(
     tmp_path: Path, sent: signal.Signals
@@ -130,6 +131,7 @@ def test_whenever_it_is_ended_the_output_is_the_old_or_the_new_one(
     assert seen - {0}, "it was never ended before it was done"
 
 
+@pytest.mark.disk
 def test_a_kill_while_it_writes_leaves_the_old_output(tmp_path: Path) -> None:
     out, new = tmp_path / "out", b"x" * 48_000_000
     out.write_bytes(OLD)

@@ -15,6 +15,8 @@ from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, t
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, CallTool, ReceivedRequest
 
+pytestmark = pytest.mark.disk  # as people have their projects
+
 FEW = 3
 ROOMY = 1_000_000
 """A window in which nothing is compacted."""

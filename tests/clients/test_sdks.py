@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx2
 import pytest
@@ -16,6 +16,8 @@ from foldline.testing import ScriptedServer
 from foldline.testing.scripted import CallTool
 
 WINDOW = 20_000
+Way: TypeAlias = tuple[Script, ScriptedServer, str]
+"""A provider, what it answers by, and the address at which it is asked."""
 
 
 def call(turn: int) -> CallTool:
@@ -47,28 +49,36 @@ REQUESTS = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Way]]:
+    """A provider alone, and another one that has answered the same, behind a proxy."""
+    scripts = [Script(call, 2), Script(call, 2)]
+    with (
+        ScriptedServer(scripts[0]) as alone,
+        ScriptedServer(scripts[1]) as behind,
+        through(behind, tmp_path_factory.mktemp("proxy"), 10**6) as proxy,
+    ):
+        yield [(scripts[0], alone, alone.url), (scripts[1], behind, proxy.address)]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", REQUESTS)
 def test_below_the_trigger_an_answer_is_the_providers_byte_for_byte(
-    path: str, stream: bool, tmp_path: Path
+    path: str, stream: bool, ways: list[Way]
 ) -> None:
     answers = []
     key = "input" if "responses" in path else "messages"
     bodies = [REQUESTS[path] | {key: messages, "stream": stream} for messages in growing()]
     headers = {"x-api-key": "k", "authorization": "Bearer k", "content-type": "application/json"}
-    for proxied in (False, True):
-        with contextlib.ExitStack() as stack:
-            server = stack.enter_context(ScriptedServer(Script(call, 2)))
-            base = server.url
-            if proxied:
-                base = stack.enter_context(through(server, tmp_path, 10**6)).address
-            sent = [json.dumps(body, separators=(", ", ":")).encode() for body in bodies]
-            got = [httpx2.post(f"{base}{path}", content=one, headers=headers) for one in sent]
-            answers.append(
-                [(one.status_code, one.headers["content-type"], one.content) for one in got]
-            )
-            assert [one.body for one in server.requests] == bodies
-            assert server.violations == ()
+    for script, server, base in ways:
+        script.turn, before = 0, len(server.requests)
+        sent = [json.dumps(body, separators=(", ", ":")).encode() for body in bodies]
+        got = [httpx2.post(f"{base}{path}", content=one, headers=headers) for one in sent]
+        answers.append(
+            [(one.status_code, one.headers["content-type"], one.content) for one in got]
+        )
+        assert [one.body for one in server.requests[before:]] == bodies
+        assert server.violations == ()
     assert answers[0] == answers[1]
     assert b"Turn 1." in answers[0][0][2]
 

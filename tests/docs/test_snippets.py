@@ -25,6 +25,8 @@ from foldline.settings import load
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer
 
+pytestmark = pytest.mark.disk  # terminals have no workspace in memory
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 

@@ -117,12 +117,10 @@ def _chat_read(answer: Any) -> tuple[str, list[tuple[str, dict[str, str]]]]:
 
 
 def _responses(client: Any, tools: list[Any]) -> Callable[[list[Any]], Any]:
-    # Given as ``input``, every item is compared with every type of an item before it is sent as
-    # it is: that would take half of the time of these tests. tests/clients gives them so.
     return lambda messages: client.responses.create(
         model=agents.AGENT,
         instructions=agents.SYSTEM,
-        extra_body={"input": messages},
+        input=messages,
         tools=tools,
         store=False,
     )
@@ -156,11 +154,15 @@ def _messages_results(results: list[tuple[str, str]]) -> list[dict[str, Any]]:
 
 
 def _openai(server: ScriptedServer) -> openai.OpenAI:
-    return openai.OpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
+    return agents.unchecked(
+        openai.OpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
+    )
 
 
 def _aopenai(server: ScriptedServer) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
+    return agents.unchecked(
+        openai.AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
+    )
 
 
 def _anthropic(server: ScriptedServer) -> anthropic.Anthropic:

@@ -30,7 +30,10 @@ CONFIG = Config(limits=LIMITS)
 
 
 def openai_model(server: ScriptedServer, name: str) -> Any:
-    return ChatOpenAI(model=name, base_url=server.openai_url, api_key="any", max_retries=0)
+    made = ChatOpenAI(model=name, base_url=server.openai_url, api_key="any", max_retries=0)
+    for client in (made.root_client, made.root_async_client):
+        agents.unchecked(client)
+    return made
 
 
 def anthropic_model(server: ScriptedServer, name: str) -> Any:

@@ -74,8 +74,9 @@ def hold(
 
     async def held() -> None:
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
+            provider = OpenAIProvider(openai_client=agents.unchecked(client))
             agent = Agent(
-                model(agents.AGENT, provider=OpenAIProvider(openai_client=client)),
+                model(agents.AGENT, provider=provider),
                 instructions=agents.SYSTEM,
                 capabilities=[history, *further],
                 retries=5,

@@ -1,11 +1,14 @@
 """What a memory changes and forgets, and what stays of it."""
 
 import asyncio
+import tempfile
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.folders import in_memory
 from tests.memory.remembered import DAY, START, contents
 
 from foldline.errors import BudgetError, InputError, StoreError
@@ -298,10 +301,12 @@ def test_what_a_memory_means_is_computed_when_its_words_change_and_not_again(pla
         max_size=12,
     )
 )
-def test_whatever_is_done_the_index_is_what_the_file_says(tmp_path_factory, steps):
-    path = tmp_path_factory.mktemp("m") / "m.db"
+def test_whatever_is_done_the_index_is_what_the_file_says(steps):
     batches = [0]
-    with Memory.open(path) as memory:
+    with (
+        tempfile.TemporaryDirectory(dir=in_memory()) as folder,
+        Memory.open(Path(folder, "m.db")) as memory,
+    ):
         for step, n in steps:
             live = memory.items(order="happened")
             if step == "add":

@@ -17,6 +17,8 @@ from foldline.memory.knowledge import Knowledge
 Place: TypeAlias = Path | str
 Rows: TypeAlias = Callable[[], dict[str, int]]
 
+pytestmark = pytest.mark.disk
+
 WRITER = """
 import sys
 from foldline.memory.knowledge import Knowledge

@@ -11,6 +11,8 @@ from tests.children import launch
 
 from foldline.memory import Memory
 
+pytestmark = pytest.mark.disk
+
 WRITER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -14,6 +14,8 @@ from tests.children import launch
 
 from foldline.notes import Note, Notes
 
+pytestmark = pytest.mark.disk
+
 WRITER = """
 import sys
 from dataclasses import replace

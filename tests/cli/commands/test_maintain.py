@@ -18,6 +18,8 @@ from foldline.testing import ScriptedServer
 from foldline.testing.scripted import CallTool as Call
 from foldline.testing.scripted import Status
 
+pytestmark = pytest.mark.disk  # what is maintained is the workspace of a terminal
+
 
 @pytest.fixture
 def shop(tmp_path, monkeypatch):

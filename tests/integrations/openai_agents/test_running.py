@@ -96,7 +96,7 @@ def hold(
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
             config = run_config(
                 session,
-                model=model(scenario.AGENT, client),
+                model=model(scenario.AGENT, scenario.unchecked(client)),
                 tracing_disabled=True,
                 **settings,
             )

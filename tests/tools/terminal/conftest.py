@@ -10,6 +10,12 @@ MARK = "OUTSIDE-4f1c"
 
 
 @pytest.fixture
+def tmp_path(disk_folder):
+    """Where a workspace may be."""
+    return disk_folder
+
+
+@pytest.fixture
 def project(tmp_path):
     """A workspace `ws` beside a folder `outside` with a secret."""
     ws, outside = tmp_path / "ws", tmp_path / "outside"
