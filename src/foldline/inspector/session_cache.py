@@ -9,15 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.loading import Progress, from_archive, from_file, read_growth
-from foldline.inspector.trace import Origin, SessionTrace
+from foldline.inspector.loading import Progress, archive_entry, read_entry, read_growth
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 Result = TypeVar("Result")
 
@@ -35,32 +34,6 @@ PAUSE: Final = 4.0
 
 MOST_PAUSE: Final = 4.0
 """Seconds after which it is read again at the latest, where only what is new has to be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionEntry:
-    """
-    A session that can be opened.
-
-    ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
-    ``changed`` in seconds since 1970.
-    """
-
-    title: str
-    agent: str
-    origin: Origin
-    place: Path
-    name: str = ""
-    project: str = ""
-    size: int = 0
-    changed: float = 0.0
-    format: str = "auto"
-
-    @property
-    def key(self) -> str:
-        """What it is called in addresses; tells nothing about where it lies."""
-        words = f"{self.origin}\0{self.place}\0{self.name}".encode("utf-8", "surrogatepass")
-        return blake2b(words, digest_size=8).hexdigest()
 
 
 class Job(Generic[Result]):
@@ -172,7 +145,7 @@ class SessionCache:
             pause = min(pause, MOST_PAUSE)
         if idle and now != held.version and time.monotonic() - held.read > pause:
             held.version, held.read = now, time.monotonic()
-            held.job = Job(self._reread(listed, conversation, held.trace))
+            held.job = Job(self._work(listed, conversation, held.trace))
         return str(id(held.trace)) if held.trace is not None else ""
 
     def forget(self, listed: SessionEntry) -> None:
@@ -215,28 +188,17 @@ class SessionCache:
                 held.extras = {}
             held.trace = held.job.result
 
-    def _reread(
-        self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None
-    ) -> Callable[[Progress], SessionTrace]:
-        whole = self._work(listed, conversation)
-        return lambda progress: (before and read_growth(before, progress)) or whole(progress)
-
     def _work(
-        self, listed: SessionEntry, conversation: int | None
+        self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None = None
     ) -> Callable[[Progress], SessionTrace]:
-        if listed.origin == "archive":
-            return lambda progress: from_archive(
-                listed.place, listed.name, self._config, progress, model=self._model
+        """Return what reads a session, and only what is new in it where it was read before."""
+
+        def read(progress: Progress) -> SessionTrace:
+            return (before and read_growth(before, progress)) or read_entry(
+                listed, self._config, progress, conversation=conversation, model=self._model
             )
-        return lambda progress: from_file(
-            listed.place,
-            self._config,
-            progress,
-            conversation=conversation,
-            model=self._model,
-            format=listed.format,
-            project=listed.project,
-        )
+
+        return read
 
 
 def state_of(listed: SessionEntry) -> str:
@@ -259,19 +221,7 @@ def archive_entries(path: Path) -> list[SessionEntry]:
         StoreError: It cannot be read.
     """
     with Archive.open(path) as archive:
-        return [
-            SessionEntry(
-                title=info.head.name,
-                agent=info.head.dialect or "foldline",
-                origin="archive",
-                place=path,
-                name=info.head.name,
-                project=str(path),
-                size=info.size,
-                changed=info.updated,
-            )
-            for info in archive.sessions()
-        ]
+        return [archive_entry(path, info) for info in archive.sessions()]
 
 
 def _as_error(error: Exception | None) -> FoldlineError:

@@ -21,8 +21,8 @@ from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.inspector.pages.sessions import SessionSurvey
-from foldline.inspector.session_cache import SessionCache, SessionEntry, archive_entries
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.session_cache import SessionCache, archive_entries
+from foldline.inspector.trace import SessionEntry, SessionTrace
 from foldline.settings import load
 
 MAGIC: Final = b"SQLite format 3\0"
