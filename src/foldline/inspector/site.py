@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,16 +25,10 @@ from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
-from foldline.inspector.session_cache import Job, SessionCache, SessionEntry
-from foldline.inspector.session_changes import (
-    Changed,
-    compact_from,
-    confirm_fold,
-    confirm_undo,
-    undo,
-)
+from foldline.inspector.session_cache import Job, SessionCache
+from foldline.inspector.session_changes import compact_from, confirm_fold, confirm_undo, undo
 from foldline.inspector.simulation import as_toml, read_settings
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -92,8 +87,7 @@ class InspectorSite:
         try:
             return self._answer(call)
         except FoldlineError as error:
-            body = h("section", h("h1", "This cannot be shown"), note(str(error), "note warning"))
-            return _plain("Error", body, 422)
+            return _plain("Error", "This cannot be shown", str(error), 422, "note warning")
 
     def _answer(self, call: PageRequest) -> PageResponse:
         match call.path:
@@ -133,54 +127,69 @@ class InspectorSite:
         self._survey.note(listed, opened)
         around = () if conversation is None else (("conversation", str(conversation)),)
         links = Links(f"/s/{listed.key}", around)
+        return _SessionPages(self._shelf, call, listed, opened, links, self._token).answer(
+            rest, self._clock()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _SessionPages:
+    """The pages of one session, as one request asks for them."""
+
+    shelf: SessionCache
+    call: PageRequest
+    listed: SessionEntry
+    trace: SessionTrace
+    links: Links
+    token: str
+
+    def answer(self, rest: tuple[str, ...], now: float) -> PageResponse:
+        call, links, trace = self.call, self.links, self.trace
         if call.method == "POST":
-            return self._change(call, listed, opened, links, rest)
+            return self._change(rest)
         if rest == ("what-if", "foldline.toml"):
-            return _download(as_toml(read_settings(call.query).config(opened.config)))
+            return _download(as_toml(read_settings(call.query).config(trace.config)))
         if rest == ("requests",):
             where = links.request(call.number("n") or 0) or ""
             return PageResponse("", 303, headers={"Location": where})
-        main = self._page(call, listed, opened, links, rest)
+        main = self._page(rest)
         if main is None:
             return missing("There is no such page in this session.")
         if isinstance(main, PageResponse):
             return main
-        header = session_header(opened, links, rest[0] if rest else "", self._clock())
-        version = self._shelf.version(listed, conversation)
-        return PageResponse(page(PageFrame(listed.title, version), header, main))
+        header = session_header(trace, links, rest[0] if rest else "", now)
+        version = self.shelf.version(self.listed, call.number("conversation"))
+        return PageResponse(page(PageFrame(self.listed.title, version), header, main))
 
-    def _page(
-        self,
-        call: PageRequest,
-        listed: SessionEntry,
-        trace: SessionTrace,
-        links: Links,
-        rest: tuple[str, ...],
-    ) -> Child | PageResponse:
-        at = _within(call.number("at"), len(trace.timeline.points))
-        number = call.number("page")
+    def _page(self, rest: tuple[str, ...]) -> Child | PageResponse:
+        call, trace, links = self.call, self.trace, self.links
         match rest:
             case ():
                 return overview(trace, links, _range(call, len(trace.timeline.points)))
             case ("forgotten",):
-                return render_forgotten(trace, links, call.query.get("fate", ""), number or 0)
+                fate, number = call.query.get("fate", ""), call.number("page") or 0
+                return render_forgotten(trace, links, fate, number)
             case ("tokens",):
                 return tokens(trace, links)
             case ("knows",):
-                return knows(trace, links, call.query.get("q", ""), at)
+                return knows(trace, links, call.query.get("q", ""), self._at())
             case ("what-if",):
-                return self._what_if(call, listed, trace, links)
+                return self._what_if()
             case ("cost",):
-                return self._cost(call, listed, trace, links)
+                return self._cost()
             case ("undo",):
-                return confirm_undo(trace, links, self._token)
+                return confirm_undo(trace, links, self.token)
             case (name, what):
-                return self._item(call, trace, links, name, what)
+                return self._item(name, what)
         return None
 
-    def _item(
-        self, call: PageRequest, trace: SessionTrace, links: Links, name: str, what: str
-    ) -> Child:
+    def _at(self) -> int | None:
+        """Return the request at which a page is asked for; None for now."""
+        number = self.call.number("at")
+        return None if number is None else min(number, len(self.trace.timeline.points) - 1)
+
+    def _item(self, name: str, what: str) -> Child:
+        call, trace, links = self.call, self.trace, self.links
         number, index = call.number("page"), _number(what)
         if name == "requests" and index is not None and index < len(trace.timeline.points):
             return step(trace, links, index, number)
@@ -189,64 +198,50 @@ class InspectorSite:
         if name == "messages":
             return whole_message(trace, links, what, number or 0)
         if name == "fold":
-            return confirm_fold(trace, links, what, self._token)
+            return confirm_fold(trace, links, what, self.token)
         return None
 
-    def _what_if(
-        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
-    ) -> Child | PageResponse:
-        fields = dict(call.query)
-        at = _within(call.number("at"), len(trace.timeline.points))
-        name = f"what-if {sorted(fields.items())}"
-        job = self._shelf.beside(
-            listed,
-            call.number("conversation"),
-            name,
-            lambda progress: _try_settings(trace, links, fields, at, progress),
-        )
-        if not job.wait(0.5):
-            return _waiting(listed.title, job)
-        return _trouble(job.error) if job.error is not None else job.result
+    def _what_if(self) -> Child | PageResponse:
+        fields, at = dict(self.call.query), self._at()
 
-    def _cost(
-        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
-    ) -> Child | PageResponse:
+        def work(progress: Progress) -> Html:
+            progress(0.1, "Trying these settings")
+            return what_if(self.trace, self.links, fields, at)
+
+        job = self._beside(f"what-if {sorted(fields.items())}", work)
+        if isinstance(job, PageResponse):
+            return job
+        return job.result if job.error is None else _trouble(job.error)
+
+    def _cost(self) -> Child | PageResponse:
         others = None
-        if call.query.get("compare"):
-            job = self._shelf.beside(
-                listed,
-                call.number("conversation"),
-                "alternatives",
-                lambda progress: alternatives(trace, progress),
-            )
-            if not job.wait(0.5):
-                return _waiting(listed.title, job)
+        if self.call.query.get("compare"):
+            job = self._beside("alternatives", partial(alternatives, self.trace))
+            if isinstance(job, PageResponse):
+                return job
             others = job.result
-        return cost(trace, links, call.number("page") or 0, others)
+        return cost(self.trace, self.links, self.call.number("page") or 0, others)
 
-    def _change(
-        self,
-        call: PageRequest,
-        listed: SessionEntry,
-        trace: SessionTrace,
-        links: Links,
-        rest: tuple[str, ...],
-    ) -> PageResponse:
+    def _beside(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
+        """Return work that is done, or the page that waits for it."""
+        job = self.shelf.beside(self.listed, self.call.number("conversation"), name, work)
+        return job if job.wait(0.5) else _waiting(self.listed.title, job)
+
+    def _change(self, rest: tuple[str, ...]) -> PageResponse:
         """Do what a form asks for; its token was checked before it came here."""
-        if not trace.is_ours:
+        listed = self.listed
+        if not self.trace.is_ours:
             return missing("An agent's own file is never changed.")
-        made: Changed
         match rest:
             case ("undo",):
-                made = undo(listed.place, listed.name)
+                undo(listed.place, listed.name)
             case ("fold", number):
-                made = compact_from(listed.place, listed.name, number, call.form.get("focus", ""))
+                focus = self.call.form.get("focus", "")
+                compact_from(listed.place, listed.name, number, focus)
             case _:
                 return missing("Nothing is changed there.")
-        self._shelf.forget(listed)
-        if not made.done:
-            raise FoldlineError(made.words)
-        return PageResponse("", 303, headers={"Location": links.page()})
+        self.shelf.forget(listed)
+        return PageResponse("", 303, headers={"Location": self.links.page()})
 
 
 def _warm(trace: SessionTrace) -> Job[object]:
@@ -260,30 +255,19 @@ def _warm(trace: SessionTrace) -> Job[object]:
     )
 
 
-def _try_settings(
-    trace: SessionTrace,
-    links: Links,
-    fields: Mapping[str, str],
-    at: int | None,
-    progress: Progress,
-) -> Html:
-    progress(0.1, "Trying these settings")
-    return what_if(trace, links, fields, at)
-
-
 def _trouble(error: Exception) -> Html:
     return note(f"{type(error).__name__}: {error}", "note warning")
 
 
 def missing(words: str) -> PageResponse:
     """Return the answer for what does not exist."""
-    return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
+    return _plain("Not found", "Not found", words, 404)
 
 
 def refusal_page() -> PageResponse:
     """Return the answer for those who did not come by the link."""
     words = "This page opens with the link that foldline inspect printed when it was started."
-    return _plain("Closed", h("section", h("h1", "This page is closed"), note(words)), 403)
+    return _plain("Closed", "This page is closed", words, 403)
 
 
 def entry_page(path: str) -> PageResponse:
@@ -298,7 +282,8 @@ def entry_page(path: str) -> PageResponse:
     return PageResponse(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
 
 
-def _plain(title: str, body: Html, status: int) -> PageResponse:
+def _plain(title: str, heading: str, words: str, status: int, kind: str = "note") -> PageResponse:
+    body = h("section", h("h1", heading), note(words, kind))
     return PageResponse(page(PageFrame(title), h("header", top(())), body), status)
 
 
@@ -322,10 +307,6 @@ def _range(call: PageRequest, size: int) -> Range | None:
         return None
     first = min(first, size - 1)
     return Range(first, min(size, max(end, first + 1)))
-
-
-def _within(number: int | None, size: int) -> int | None:
-    return None if number is None else min(number, size - 1)
 
 
 def _number(text: str) -> int | None:
