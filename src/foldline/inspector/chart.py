@@ -10,7 +10,7 @@ from typing import Final
 
 from foldline.inspector.html import Html, h, join, rect
 from foldline.inspector.pages.layout import Links, brief
-from foldline.inspector.timeline import BANDS, Point
+from foldline.inspector.timeline import BANDS, Point, Revision
 from foldline.inspector.trace import SessionTrace
 
 COLUMNS: Final = 480
@@ -128,11 +128,14 @@ def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
     for band, name in enumerate(BANDS):
         if not any(point.sizes[band] for point in shown):
             continue
-        upper = [
-            (x, _height(stack[band + 1], top)) for x, stack in zip(across, stacks, strict=True)
-        ]
-        lower = [(x, _height(stack[band], top)) for x, stack in zip(across, stacks, strict=True)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*upper, *reversed(lower)))
+        lower, upper = (
+            [
+                f"{x:.1f},{_height(stack[edge], top):.1f}"
+                for x, stack in zip(across, stacks, strict=True)
+            ]
+            for edge in (band, band + 1)
+        )
+        line = " ".join((*upper, *reversed(lower)))
         yield h("polygon", points=line, class_=f"kind-{band}", data_kind=name)
 
 
@@ -165,14 +168,8 @@ def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
     """Mark the requests whose beginning the cache no longer held."""
     for place, point in zip(_places(shown), shown, strict=True):
         if point.lost:
-            yield h(
-                "circle",
-                h("title", f"cache break at request {point.request.number}"),
-                cx=f"{100 * place:.2f}%",
-                cy="284",
-                r="3",
-                class_="break",
-            )
+            title = h("title", f"cache break at request {point.request.number}")
+            yield h("circle", title, cx=f"{100 * place:.2f}%", cy="284", r="3", class_="break")
 
 
 def _marks(trace: SessionTrace, links: Links, drawn: Range) -> Iterator[Html]:
@@ -184,19 +181,12 @@ def _marks(trace: SessionTrace, links: Links, drawn: Range) -> Iterator[Html]:
     every = max(1, -(-len(found) // MARKS))
     for index, number in found[::every]:
         x = f"{100 * (number - drawn.first) / max(1, drawn.end - drawn.first):.2f}%"
-        revision = trace.segments[index].revision
-        cause = revision.cause if revision else "compaction"
-        name = "undo" if cause == "undo" else "compaction"
+        name = (trace.segments[index].revision or Revision("compaction")).name
         line = h("line", x1=x, x2=x, y1="18", y2="278", class_=f"mark {name}")
         label = h("text", str(index), x=x, y="296", class_="mark")
-        yield h(
-            "a",
-            line,
-            h("circle", cx=x, cy="292", r="9", class_="mark"),
-            label,
-            href=links.compaction(index),
-            aria_label=f"{name} {index}, before request {number}",
-        )
+        circle = h("circle", cx=x, cy="292", r="9", class_="mark")
+        words = f"{name} {index}, before request {number}"
+        yield h("a", line, circle, label, href=links.compaction(index), aria_label=words)
 
 
 def _data(shown: Sequence[Point]) -> str:
@@ -226,6 +216,11 @@ def legend(trace: SessionTrace, drawn: Range) -> Html:
 def swatch(band: int) -> Html:
     """Return the colour of a kind."""
     return h("span", class_=f"swatch kind-{band}", aria_hidden="true")
+
+
+def named(kind: str) -> Html:
+    """Return the colour and the name of a kind."""
+    return join(swatch(BANDS.index(kind)), " ", label(kind))
 
 
 def label(band: str) -> str:

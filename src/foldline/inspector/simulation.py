@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -153,26 +154,18 @@ def _names(messages: Sequence[Message]) -> set[str]:
 
 def as_toml(config: Config) -> str:
     """Write what of a configuration is not the default, as a ``foldline.toml``."""
+    # Its values are texts, numbers, and lists of them, which are the same in JSON.
     default = flatten(Config().to_dict(), "the defaults")
     tables: dict[str, list[str]] = {"": []}
     for key, value in flatten(config.to_dict(), "the configuration").items():
         if value != default[key] and value is not None:
             section, _, name = key.rpartition(".")
-            tables.setdefault(section, []).append(f"{name} = {_toml(value)}")
+            tables.setdefault(section, []).append(
+                f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            )
     parts = ["\n".join(tables.pop(""))]
     parts += ["\n".join([f"[{name}]", *lines]) for name, lines in tables.items()]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):
-        marks = {ord('"'): '\\"', ord("\\"): "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"}
-        return f'"{value.translate(marks)}"'
-    return repr(value)
 
 
 def read_settings(fields: Mapping[str, str]) -> SimulationSettings:

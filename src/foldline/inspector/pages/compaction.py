@@ -27,8 +27,9 @@ from foldline.inspector.pages.layout import (
     section,
     share,
     table,
+    walk,
 )
-from foldline.inspector.pages.messages import article, excerpt, role
+from foldline.inspector.pages.messages import article, excerpt, role_badge
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
 from foldline.session.early_fold import proportions
@@ -68,12 +69,11 @@ def compaction(
     if revision is None:
         return note("Nothing was changed here.")
     made = compare(*around(trace.segments, index), revision, trace.counter)
-    name = "Undo" if revision.cause == "undo" else "Compaction"
     number = trace.timeline.marks[index]
     return join(
         h(
             "section",
-            h("h1", f"{name} {index}"),
+            h("h1", f"{revision.name.capitalize()} {index}"),
             h(
                 "p",
                 f"{made.before:,} → {made.after:,} tokens, ",
@@ -108,11 +108,7 @@ def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: in
 
 def against_log(trace: SessionTrace) -> ViewComparison:
     """Compare everything that was said with what the model sees now."""
-    in_effect = [
-        s.revision
-        for s in trace.segments
-        if s.revision and s.revision.cause != "undo" and not s.revision.undone
-    ]
+    in_effect = list(trace.in_effect.values())
     last = in_effect[-1] if in_effect else Revision("compaction" if trace.is_ours else "recorded")
     edits = tuple(edit for revision in in_effect for edit in revision.edits)
     whole = Revision(last.cause, last.receipt, edits, last.time)
@@ -169,27 +165,20 @@ def side_by_side(
 def _line(trace: SessionTrace, links: Links, row: MessageFate) -> Html:
     lines = f", {row.quoted} of its lines" if row.quoted else ""
     fate = join(sign(row.fate), " ", h("span", f"{FATES[row.fate]}{lines}"))
-    same = row.fate == "kept"
-    right: Child = (
-        h("span", "the same", class_="same") if same else _side(trace, links, row, new=True)
-    )
-    return h(
-        "tr",
-        h("td", _side(trace, links, row, new=False)),
-        h("td", fate, class_="middle"),
-        h("td", right),
-        class_=f"fate-{row.fate}",
-    )
+    left, right = _side(trace, links, row, new=False), _side(trace, links, row, new=True)
+    if row.fate == "kept":
+        right = h("span", "the same", class_="same")
+    cells = h("td", left), h("td", fate, class_="middle"), h("td", right)
+    return h("tr", cells, class_=f"fate-{row.fate}")
 
 
 def _side(trace: SessionTrace, links: Links, row: MessageFate, *, new: bool) -> Child:
     message, tokens = (row.new, row.after) if new else (row.old, row.before)
     if message is None:
         return None
-    kind = role(message)
     handle = trace.handles.get(message.id, "") if message.id in trace.positions else ""
     head = join(
-        h("span", kind, class_=f"role {kind.replace(' ', '-')}"),
+        role_badge(message),
         h("small", f" {tokens:,} tokens "),
         h("code", handle) if handle and not new else None,
         h("span", excerpt(message), class_="excerpt", dir="auto"),
@@ -204,13 +193,7 @@ def _side(trace: SessionTrace, links: Links, row: MessageFate, *, new: bool) -> 
 def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
     before = links.compaction(index - 1) if index > 1 else None
     after = links.compaction(index + 1) if index + 1 < len(trace.segments) else None
-    return h(
-        "p",
-        link("← change before", before, rel="prev") if before else None,
-        " ",
-        link("change after →", after, rel="next") if after else None,
-        class_="walk",
-    )
+    return walk("change", before, after)
 
 
 def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live: bool) -> Child:
@@ -221,18 +204,20 @@ def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live:
             "not why or how. What happened to each message was found by comparing the two."
         )
     held = revision.receipt
-    rungs = [
-        [rung.name, rung.outcome, rung.freed if rung.freed else "", rung.reason]
-        for rung in held.rungs
-    ]
     return h(
         "details",
         h("summary", "Receipt: ", str(held)),
-        table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs),
+        rungs(held),
         h("dl", list(_facts(trace, held, revision, made)), class_="facts"),
         [note(f"warning: {words}", "note warning") for words in held.warnings],
         open=not live,
     )
+
+
+def rungs(held: Receipt) -> Html:
+    """Write what each rung of a compaction did."""
+    rows = [[rung.name, rung.outcome, rung.freed or "", rung.reason] for rung in held.rungs]
+    return table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rows)
 
 
 def _facts(
@@ -274,11 +259,6 @@ def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -
     """Offer to take the last compaction back, where the archive is ours."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None
-    newest = max(
-        i
-        for i, s in enumerate(trace.segments)
-        if s.revision and s.revision.cause == "compaction" and not s.revision.undone
-    )
-    if index != newest:
+    if index != max(trace.in_effect):
         return note("Only the newest compaction in effect can be undone.")
     return button("Undo this compaction…", links.page("undo"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -88,30 +88,23 @@ class Links:
         return bool(self.base)
 
     def page(self, name: str = "", **parameters: str | int) -> str:
-        """Return the address of a page of the session; ``_`` at the end of a name is dropped."""
+        """Return the address of a page of the session."""
         if not self.base:
             return f"#{name or 'overview'}"
-        return f"{self.base}{'/' if name else ''}{name}{self._query(parameters)}"
+        query = urlencode([*self.around, *parameters.items()])
+        return f"{self.base}{'/' if name else ''}{name}{'?' if query else ''}{query}"
 
     def request(self, number: int) -> str | None:
         """Return the address of what the model saw at a request; None in a report."""
         return self.page(f"requests/{number}") if self.base else None
 
-    def compaction(self, index: int, **parameters: str | int) -> str:
+    def compaction(self, index: int) -> str:
         """Return the address of the compaction that a segment begins with."""
-        return (
-            self.page(f"compactions/{index}", **parameters)
-            if self.base
-            else f"#compaction-{index}"
-        )
+        return self.page(f"compactions/{index}") if self.base else f"#compaction-{index}"
 
-    def message(self, number: str, **parameters: str | int) -> str | None:
+    def message(self, number: str) -> str | None:
         """Return the address of a message, whole; None in a report."""
-        return self.page(f"messages/{quote(number)}", **parameters) if self.base else None
-
-    def _query(self, parameters: Mapping[str, str | int]) -> str:
-        pairs = [*self.around, *((name.rstrip("_"), str(v)) for name, v in parameters.items())]
-        return f"?{urlencode(pairs)}" if pairs else ""
+        return self.page(f"messages/{quote(number)}") if self.base else None
 
 
 TABS = (
@@ -197,10 +190,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
 def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
     """Write what stands above every page of a session."""
     tabs = [
-        h(
-            "li",
-            h("a", name, href=links.page(path), aria_current="page" if path == tab else None),
-        )
+        h("li", link(name, links.page(path), aria_current="page" if path == tab else None))
         for path, name in TABS
     ]
     return h(
@@ -214,15 +204,17 @@ def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> H
 def about(trace: SessionTrace, now: float) -> Html:
     """Say in one line what a session is."""
     source, model = trace.source, trace.model
-    facts: list[Child] = [source.agent]
-    if source.project:
-        facts.append(source.project)
-    named = model.name or "model not named"
-    facts.append(named if model.resolved else f"{named} (window assumed)")
-    facts.append(count_noun(len(trace.log), "message"))
-    facts += [size(source.size), when(source.changed, now)]
+    facts: list[Child] = [
+        source.agent,
+        source.project or None,
+        f"{model.name or 'model not named'}{'' if model.resolved else ' (window assumed)'}",
+        count_noun(len(trace.log), "message"),
+        size(source.size),
+        when(source.changed, now),
+    ]
     kind = "an archive of Foldline" if trace.is_ours else "an agent's own file, never changed"
-    return h("p", [join(h("span", fact), " ") for fact in facts], h("span", kind), class_="about")
+    spans = [join(h("span", fact), " ") for fact in facts if fact is not None]
+    return h("p", spans, h("span", kind), class_="about")
 
 
 def link(words: Child, href: str | None, **attributes: Value) -> Child:
@@ -230,9 +222,21 @@ def link(words: Child, href: str | None, **attributes: Value) -> Child:
     return h("a", words, href=href, **attributes) if href else words
 
 
-def button(words: str, href: str) -> Html:
+def button(words: str, href: str, **attributes: Value) -> Html:
     """Write a link that looks like what one presses."""
-    return h("p", h("a", words, href=href, class_="button"))
+    return h("p", h("a", words, href=href, class_="button", **attributes))
+
+
+def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html:
+    """Write the ways to what stands before and after."""
+    return h(
+        "p",
+        link(f"← {noun} before", before, rel="prev") if before else None,
+        " ",
+        link(f"{noun} after →", after, rel="next") if after else None,
+        more,
+        class_="walk",
+    )
 
 
 def section(title: str, *content: Child, **attributes: Value) -> Html:
@@ -267,12 +271,8 @@ def search(value: str, placeholder: str, **attributes: Value) -> Html:
 def when(changed: float, now: float) -> Html:
     """Say how long ago something was; both in seconds since 1970."""
     at = moment(changed)
-    return h(
-        "time",
-        ago(now - changed),
-        datetime=at.isoformat(timespec="seconds"),
-        title=f"{at:%Y-%m-%d %H:%M}",
-    )
+    exact, words = at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M}"
+    return h("time", ago(now - changed), datetime=exact, title=words)
 
 
 def tile(name: str, value: Child, note: Child = None) -> Html:
@@ -294,26 +294,15 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Child]]) -
         heads: Names of columns; ``>`` before one makes a column of numbers.
         rows: Cells; the first of each names its row.
     """
-    numbers = [head.startswith(">") for head in heads]
+    kinds = ["number" if head.startswith(">") else None for head in heads]
     cells = [
-        h("th", head.lstrip(">"), scope="col", class_="number" if right else None)
-        for head, right in zip(heads, numbers, strict=True)
+        h("th", head.lstrip(">"), scope="col", class_=kind)
+        for head, kind in zip(heads, kinds, strict=True)
     ]
-    body = [
-        h(
-            "tr",
-            [
-                h(
-                    "th" if index == 0 else "td",
-                    cell,
-                    scope="row" if index == 0 else None,
-                    class_="number" if numbers[index] else None,
-                )
-                for index, cell in enumerate(row)
-            ],
-        )
-        for row in rows
-    ]
+    body = []
+    for first, *others in rows:
+        rest = [h("td", cell, class_=kind) for cell, kind in zip(others, kinds[1:], strict=True)]
+        body.append(h("tr", h("th", first, scope="row", class_=kinds[0]), rest))
     return wide(caption, cells, body)
 
 
