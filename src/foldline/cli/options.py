@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -247,12 +248,34 @@ def number(
     name: str,
     kind: Any,
     default: float | None,
-    help: str,  # noqa: A002  # as click has it
+    help: str | None = None,  # noqa: A002  # as click has it
     metavar: str = "N",
 ) -> Callable[[Decorated], Decorated]:
     """Return an option that takes a number; its help shows the default, where that is not 0."""
     return click.option(
         name, metavar=metavar, type=kind, default=default, show_default=bool(default), help=help
+    )
+
+
+def fraction(
+    name: str,
+    default: float,
+    help: str | None = None,  # noqa: A002  # as click has it
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes a number from 0 to 1."""
+    return number(name, FRACTION, default, help, "X")
+
+
+def choice(
+    name: str,
+    values: Sequence[str],
+    default: str = "",
+    help: str | None = None,  # noqa: A002  # as click has it
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes one of a few words, the first one unless given."""
+    kind = click.Choice(values)
+    return click.option(
+        name, type=kind, default=default or values[0], show_default=True, help=help
     )
 
 
@@ -292,6 +315,36 @@ policy = click.option(
 )
 
 
+def refuse(words: str) -> NoReturn:
+    """
+    End a command whose options make no sense together.
+
+    Raises:
+        UsageError: Always; it points at the help of the command.
+    """
+    raise click.UsageError(words, click.get_current_context())
+
+
+def together(*given: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """Return several options as one decorator, in the order of the help."""
+
+    def decorate(command: Decorated) -> Decorated:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+debug = click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+
+_output_options = together(
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+    click.option("-q", "--quiet", is_flag=True, help="No notes on stderr, only errors."),
+    debug,
+)
+
+
 def output(command: Callable[..., object]) -> Callable[..., object]:
     """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives an `Output`."""
 
@@ -299,14 +352,28 @@ def output(command: Callable[..., object]) -> Callable[..., object]:
     def with_output(*arguments: Any, as_json: bool, quiet: bool, **settings: Any) -> object:
         return command(*arguments, output=Output(as_json, quiet), **settings)
 
-    decorated: Callable[..., object] = with_output
-    for option in (
-        click.option("--debug", is_flag=True, expose_value=False, hidden=True),
-        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr, only errors."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
-    ):
-        decorated = option(decorated)
-    return decorated
+    return _output_options(with_output)
+
+
+def on_store(
+    opens: Callable[[Any], AbstractContextManager[Any]],
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """
+    Return what gives a command the store that its group names, and its `Output`.
+
+    Args:
+        opens: Opens the store from the object of the group; it is closed after the command.
+    """
+
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
+        @wraps(command)
+        def with_store(target: Any, /, **settings: Any) -> object:
+            with opens(target) as store:
+                return command(store, **settings)
+
+        return output(click.pass_obj(with_store))
+
+    return decorate
 
 
 def accept_after_subcommand(group: click.Group) -> None:
