@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from foldline.cli.options import NumberType
+from foldline.cli.options import NumberType, together
+from foldline.cli.output import plural
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown_key_error
 from foldline.core.spending import Spent
@@ -22,36 +22,6 @@ from foldline.errors import BudgetError, InputError
 from foldline.settings.sources import read_template, read_text
 from foldline.values.handles import handles
 from foldline.values.transcript import Transcript
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class SummarizerOptions:
-    """Who is asked for an account, about what, in which form, and for how much money."""
-
-    summarizer: str | None = None
-    focus: str = ""
-    template: str | None = None
-    usd: float | None = None
-
-    @classmethod
-    def take(cls, rest: dict[str, Any]) -> SummarizerOptions:
-        """Take the options of `summarizer_options` out of those of a command."""
-        return cls(
-            rest.pop("summarizer"), rest.pop("focus"), rest.pop("template"), rest.pop("usd")
-        )
-
-    def apply_to(self, config: Config) -> Config:
-        """Return a configuration in which these options hold."""
-        changes: dict[str, Any] = {}
-        if self.summarizer is not None:
-            changes["summarizer"] = self.summarizer
-        if self.template is not None:
-            changes["summary"] = {"template": self.template}
-        if self.usd is not None:
-            changes["limits"] = {"usd": self.usd}
-        return config.replace(**changes) if changes else config
 
 
 def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -66,29 +36,36 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
     return read_template(Path(value))
 
 
-def summarizer_options(command: Command) -> Command:
-    """Give a command the options of `SummarizerOptions`."""
-    for option in (
-        click.option(
-            "--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."
-        ),
-        click.option(
-            "--template",
-            metavar="NAME|FILE",
-            callback=_template,
-            help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
-        ),
-        click.option(
-            "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
-        ),
-        click.option(
-            "--summarizer",
-            metavar="MODEL",
-            help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
-        ),
-    ):
-        command = option(command)
-    return command
+summarizer_options = together(
+    click.option(
+        "--summarizer",
+        metavar="MODEL",
+        help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+    ),
+    click.option(
+        "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
+    ),
+    click.option(
+        "--template",
+        metavar="NAME|FILE",
+        callback=_template,
+        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
+    ),
+    click.option("--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."),
+)
+"""Who is asked for an account, about what, in which form, and for how much money."""
+
+
+def configure_summarizer(
+    config: Config, summarizer: str | None, template: str | None, usd: float | None
+) -> Config:
+    """Return a configuration in which the options of a summarizer hold that were given."""
+    changes = {
+        "summarizer": summarizer,
+        "summary": template and {"template": template},
+        "limits": None if usd is None else {"usd": usd},
+    }
+    return config.replace(**{name: one for name, one in changes.items() if one is not None})
 
 
 def bill(spent: Spent) -> str:
@@ -96,7 +73,7 @@ def bill(spent: Spent) -> str:
     if not spent.attempts:
         return ""
     tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
-    requests = "1 request" if spent.attempts == 1 else f"{spent.attempts} requests"
+    requests = plural(spent.attempts, "request")
     price = f", ${spent.usd:.4f}" if spent.usd else ""
     return f"{spent.model or 'a model'}: {requests}, {spent.seconds:.1f} s, {tokens}{price}"
 

@@ -144,16 +144,15 @@ def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType
     receipt = done.receipt
     before = segments(done.result.transcript.messages, done.counter)
     after = segments(done.result.shown.messages, done.counter)
+    whole, left = receipt.tokens_before, receipt.tokens_after
+    room = max(10, width - len("before ") - 16)
     lines = []
-    for name, parts, tokens in (
-        ("before", before, receipt.tokens_before),
-        ("after", after, receipt.tokens_after),
+    for name, parts, numbers in (
+        ("before", before, f" {whole:>9,}      "),
+        ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
-        percent = "" if name == "before" else f" {share(tokens, receipt.tokens_before)}"
-        numbers = f" {tokens:>9,}{percent:>6}"
-        room = max(10, width - len("before ") - 16)
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, receipt.tokens_before, room, screen.encoding))
+        line.append(bar(parts, whole, room, screen.encoding))
         lines.append(line.append(numbers))
     seen = {segment.name: segment for segment in (*before, *after)}
     key = Table.grid()
