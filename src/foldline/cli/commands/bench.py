@@ -107,10 +107,7 @@ def command(
 def _find_prices(model: str) -> ModelInfo:
     info = Catalogue.load().find(model)
     if info.prices is None:
-        raise click.UsageError(
-            f"The price of {model[:60]!r} is not known; --model names another one.",
-            click.get_current_context(),
-        )
+        options.refuse(f"The price of {model[:60]!r} is not known; --model names another one.")
     return info
 
 

@@ -80,10 +80,9 @@ def command(
 ) -> None:
     """Offer recall, search over past sessions, stats, notes and memory to an agent, over MCP."""
     if port is not None and host not in LOCAL and not token:
-        raise click.UsageError(
+        options.refuse(
             f"{host} can be reached by others: say --token (or FOLDLINE_TOKEN), which clients "
-            "send as 'Authorization: Bearer …'.",
-            click.get_current_context(),
+            "send as 'Authorization: Bearer …'."
         )
     tools = (
         *archive_tools(stores.archive_file(archive_path), max_tokens, write=write),

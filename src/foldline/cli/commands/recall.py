@@ -56,7 +56,7 @@ def command(
     All of it goes to stdout as it was; a note about what is left out goes to stderr.
     """
     if (handle is None) == (not listed):
-        raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
+        options.refuse("Give a HANDLE or --list.")
     with stores.open_archive(archive_path) as archive:
         if handle is None:
             list_sessions(archive.sessions(), output)

@@ -151,7 +151,7 @@ def command(
     Looks where agents keep their sessions, or in DIR and everything below it.
     """
     if budget is not None and window is not None:
-        raise click.UsageError("Give --budget or --window, not both.", click.get_current_context())
+        options.refuse("Give --budget or --window, not both.")
     if folder is not None and not folder.is_dir():
         raise InputError(f"{folder} is no folder", hint="'foldline stats' is for one file.")
     config = load().config

@@ -132,10 +132,7 @@ def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str
     if plain:
         known = list(agent.providers({}))
         if len(plain) > 1 or len(known) > 1:
-            raise click.UsageError(
-                f"Say whose address it is: --upstream {known[-1]}=URL.",
-                click.get_current_context(),
-            )
+            options.refuse(f"Say whose address it is: --upstream {known[-1]}=URL.")
         named[known[0]] = plain[0]
     for address in named.values():
         split_address(address)
