@@ -8,6 +8,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -181,11 +182,8 @@ def project_folder(found: SessionFile) -> str:
     except OSError:
         head = ""
     match = _FOLDER.search(head)
-    if match:
-        try:
-            return str(json.loads(match[1]))
-        except ValueError:
-            pass
+    with suppress(ValueError):
+        return str(json.loads(match[1])) if match else str(found.path.parent)
     return str(found.path.parent)
 
 
