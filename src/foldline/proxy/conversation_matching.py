@@ -140,11 +140,19 @@ class ConversationMatcher:
             kept = self._find_archived(request, shared)
             if kept is not None:
                 return kept
-            name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
             if found is not None and shared and any(map(is_compaction, found.session.receipts)):
-                fork(found.store, found.session.name, name, shared, time.time())
-                return self._open_session(request, found.store, name, list(found.ids[:shared]))
-            return self._open_session(request, self._store or MemoryStore(), name, [])
+                return self._branch(request, found.store, found.session.name, shared)
+            return self._open_session(
+                request, self._store or MemoryStore(), _new_name(request), []
+            )
+
+    def _branch(
+        self, request: ConversationRequest, store: Store, left: str, shared: int
+    ) -> OpenConversation:
+        """Go on from the beginning of a session in one of its own."""
+        name = _new_name(request)
+        fork(store, left, name, shared, time.time())
+        return self._open_session(request, store, name, list(request.ids[:shared]))
 
     def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
         """Return the session at hand that shares most, and how many messages that is."""
@@ -178,10 +186,8 @@ class ConversationMatcher:
                     best, most = name, same
         if not best:
             return None
-        name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
         with _passing_over_damage():
-            fork(self._store, best, name, most, time.time())
-            return self._open_session(request, self._store, name, list(request.ids[:most]))
+            return self._branch(request, self._store, best, most)
         return None
 
     def _candidates(self, request: ConversationRequest) -> Iterator[str]:
@@ -225,6 +231,10 @@ class ConversationMatcher:
         with self._guard:
             self._open.pop(conversation.session.name, None)
         conversation.session.close()
+
+
+def _new_name(request: ConversationRequest) -> str:
+    return f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
 
 
 @contextmanager
