@@ -74,17 +74,9 @@ def _recall(
 ) -> None:
     found = archive.recall(handle, session=session, **access)
     if output.json:
-        write_json(
-            "recall/1",
-            {
-                "handle": found.handle,
-                "message_id": found.message_id,
-                "role": found.role,
-                "note": found.note,
-                "text": found.text,
-                **({"raw": _wire(found.raw)} if raw else {}),
-            },
-        )
+        names = ("handle", "message_id", "role", "note", "text")
+        value = {name: getattr(found, name) for name in names}
+        write_json("recall/1", value | ({"raw": _wire(found.raw)} if raw else {}))
         return
     write_text(json_text(_wire(found.raw)) if raw else found.text)
     if found.note and not raw:

@@ -98,17 +98,14 @@ def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
     screen = console()
     segments = [BarSegment(kind.name, kind.tokens, STYLES[kind.name]) for kind in stats.kinds]
     screen.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
-    counted_by = counter.name if counter.texts.exact else f"{counter.name}, not exact"
+    inexact = "" if counter.texts.exact else ", not exact"
     sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
-    screen.print(f"{sizes} · counter {counted_by}")
+    screen.print(f"{sizes} · counter {counter.name}{inexact}")
     screen.print(bar(segments, stats.tokens, min(screen.width, 100), screen.encoding))
-    for section in _sections(stats, screen):
-        if section.row_count:
-            screen.print()
-            screen.print(section)
-    for line in _around(stats):
+    sections = [section for section in _sections(stats, screen) if section.row_count]
+    for part in (*sections, *_around(stats)):
         screen.print()
-        screen.print(line)
+        screen.print(part)
 
 
 def _title(opened: Input) -> str:
@@ -143,35 +140,21 @@ def _kinds(stats: TokenStats, encoding: str) -> Table:
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"
-    names = [
-        Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
-        for kind in stats.kinds
-    ]
-    return table(
-        *("kind", ">tokens", ">share", ">parts"),
-        rows=[
-            (name, kind.tokens, share(kind.tokens, stats.tokens), kind.count)
-            for name, kind in zip(names, stats.kinds, strict=True)
-        ],
-    )
+    rows = []
+    for kind in stats.kinds:
+        name = Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
+        rows.append((name, kind.tokens, share(kind.tokens, stats.tokens), kind.count))
+    return table("kind", ">tokens", ">share", ">parts", rows=rows)
 
 
 def _tools(stats: TokenStats) -> Table:
-    return table(
-        *("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
-        rows=[
-            (
-                one_line(tool.name, 40),
-                tool.tokens,
-                share(tool.tokens, stats.tokens),
-                tool.calls,
-                tool.errors or "",
-                tool.call_tokens,
-                tool.result_tokens,
-            )
-            for tool in stats.tools
-        ],
-    )
+    rows = []
+    for tool in stats.tools:
+        size = (one_line(tool.name, 40), tool.tokens, share(tool.tokens, stats.tokens))
+        calls = (tool.calls, tool.errors or "", tool.call_tokens, tool.result_tokens)
+        rows.append(size + calls)
+    heads = ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results")
+    return table(*heads, rows=rows)
 
 
 def _files(stats: TokenStats, width: int) -> Table:
