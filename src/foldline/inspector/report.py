@@ -56,43 +56,27 @@ def report(trace: SessionTrace, now: float) -> str:
         Html(f"<style>{style}</style>"),
     )
     changes = range(max(1, len(trace.segments) - COMPACTIONS), len(trace.segments))
+    parts = [
+        ("overview", "Over time", overview(trace, links)),
+        ("forgotten", "What it forgot", _forgotten_section(trace, links)),
+        *(
+            (f"compaction-{i}", f"Compaction {i}", compaction(trace, links, i, rows=ROWS))
+            for i in reversed(changes)
+        ),
+        ("tokens", "Where the tokens are", tokens(trace, links)),
+        ("now", "What the model would see now", _now(trace, links)),
+        ("cost", "Cost", cost(trace, links, 0)),
+    ]
+    items = [h("li", h("a", words, href=f"#{place}")) for place, words, _ in parts]
+    contents = h("nav", h("ul", items, class_="toc"), aria_label="Contents")
+    brand = h("p", h("span", "foldline inspect", class_="brand"))
     body = h(
         "body",
-        h(
-            "header",
-            h("p", h("span", "foldline inspect", class_="brand")),
-            h("p", h("strong", trace.source.title)),
-            about(trace, now),
-        ),
-        h(
-            "main",
-            _contents(changes),
-            h("div", overview(trace, links), id="overview"),
-            h("div", _forgotten_section(trace, links), id="forgotten"),
-            [
-                h("div", compaction(trace, links, i, rows=ROWS), id=f"compaction-{i}")
-                for i in reversed(changes)
-            ],
-            h("div", tokens(trace, links), id="tokens"),
-            h("div", _now(trace, links), id="now"),
-            h("div", cost(trace, links, 0), id="cost"),
-        ),
+        h("header", brand, h("p", h("strong", trace.source.title)), about(trace, now)),
+        h("main", contents, [h("div", part, id=place) for place, _, part in parts]),
         h("footer", h("p", f"Written {moment(now):%Y-%m-%d %H:%M} by foldline inspect.")),
     )
     return join(Html("<!doctype html>"), h("html", head, body, lang="en"))
-
-
-def _contents(changes: range) -> Html:
-    places = [
-        ("overview", "Over time"),
-        ("forgotten", "What it forgot"),
-        *((f"compaction-{index}", f"Compaction {index}") for index in reversed(changes)),
-        ("tokens", "Where the tokens are"),
-        ("now", "What the model would see now"),
-        ("cost", "Cost"),
-    ]
-    items = [h("li", h("a", words, href=f"#{place}")) for place, words in places]
-    return h("nav", h("ul", items, class_="toc"), aria_label="Contents")
 
 
 def _forgotten_section(trace: SessionTrace, links: Links) -> Html:
