@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from foldline.api import compact_transcript
@@ -94,28 +96,29 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
         BudgetError: The settings contradict each other, or leave nothing for messages.
     """
     config = wish.config(trace.config)
-    budget = _budget(trace, wish, config)
     asks: list[Ask] = []
 
     def refuse(ask: Ask) -> Reply:
         asks.append(ask)
         return Reply(error="this is only tried", retry=False)
 
-    there = Transcript(tuple(view), trace.current.dialect)
-    made = compact_transcript(
-        there, trace.counter, budget, configure(config), refuse, config=config
+    compacted = partial(
+        compact_transcript,
+        Transcript(tuple(view), trace.current.dialect),
+        trace.counter,
+        _budget(trace, wish, config),
+        configure(config),
+        config=config,
     )
-    receipt = made.receipt
-    if asks:
-        # The same without anybody to ask: what refuses would be told as a failure.
-        receipt = compact_transcript(
-            there, trace.counter, budget, configure(config), config=config
-        ).receipt
+    made = compacted(refuse)
+    # The same without anybody to ask: what refuses would be told as a failure.
+    receipt = compacted().receipt if asks else made.receipt
     after = made.shown.messages
     comparison = compare(
         view, after, Revision("compaction", receipt, receipt.edits), trace.counter
     )
-    rewritten = _count_rewritten(comparison, receipt)
+    shown = [row for row in comparison.rows if row.new is not None]
+    rewritten = sum(row.after for row in shown[receipt.kept_prefix :])
     prices = trace.model.prices
     return Simulation(
         receipt,
@@ -135,12 +138,6 @@ def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Bu
     if wish.budget is not None:
         return Budget.of_tokens(wish.budget)
     return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
-
-
-def _count_rewritten(made: ViewComparison, receipt: Receipt) -> int:
-    """Return the tokens that the next request writes to the cache again."""
-    shown = [row for row in made.rows if row.new is not None]
-    return sum(row.after for row in shown[receipt.kept_prefix :])
 
 
 def _names(messages: Sequence[Message]) -> set[str]:
@@ -198,10 +195,7 @@ def _fraction(fields: Mapping[str, str], name: str) -> float | None:
     text = fields.get(name, "").strip()
     if not text:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise BudgetError(f"The {name} is a fraction from 0 to 1, not {text[:40]!r}.")
-    return value
+    with suppress(ValueError):
+        if 0 < float(text) <= 1:
+            return float(text)
+    raise BudgetError(f"The {name} is a fraction from 0 to 1, not {text[:40]!r}.")
