@@ -20,6 +20,7 @@ from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
+    details,
     link,
     moment,
     money,
@@ -185,9 +186,7 @@ def _side(trace: SessionTrace, links: Links, row: MessageFate, *, new: bool) -> 
     )
     if not links.live:
         return h("div", head)
-    return h(
-        "details", h("summary", head), article(trace, links, message), open=row.fate == "added"
-    )
+    return details(head, article(trace, links, message), open=row.fate == "added")
 
 
 def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
@@ -204,9 +203,8 @@ def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live:
             "not why or how. What happened to each message was found by comparing the two."
         )
     held = revision.receipt
-    return h(
-        "details",
-        h("summary", "Receipt: ", str(held)),
+    return details(
+        ["Receipt: ", str(held)],
         rungs(held),
         h("dl", list(_facts(trace, held, revision, made)), class_="facts"),
         [note(f"warning: {words}", "note warning") for words in held.warnings],
@@ -223,7 +221,7 @@ def rungs(held: Receipt) -> Html:
 def _facts(
     trace: SessionTrace, held: Receipt, revision: Revision, made: ViewComparison
 ) -> list[Html]:
-    spent = held.spent
+    spent, prices = held.spent, trace.model.prices
     shown = [row for row in made.rows if row.new is not None]
     price = "no model was asked"
     if spent.attempts:
@@ -231,15 +229,13 @@ def _facts(
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
             f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
         )
-    behind = sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added")
-    added = sum(row.after for row in made.rows if row.fate == "added")
-    fresh = trace.model.prices.input / 1e6 if trace.model.prices else 0.0
+    fresh = prices.input / 1e6 if prices else 0.0
     pays = pays_after(
         made.before - made.after,
-        behind=behind,
-        added=added,
+        behind=sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added"),
+        added=sum(row.after for row in made.rows if row.fate == "added"),
         asked=spent.usd / fresh if fresh else 0.0,
-        factors=proportions(trace.model.prices) if trace.model.prices else None,
+        factors=proportions(prices) if prices else None,
     )
     pairs: list[tuple[str, Child]] = [
         ("policy", held.policy),

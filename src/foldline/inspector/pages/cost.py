@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from foldline.core.config import POLICY_NAMES
@@ -33,6 +33,7 @@ from foldline.inspector.pages.layout import (
     share,
     table,
     tile,
+    tiles,
 )
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import SessionTrace
@@ -160,14 +161,12 @@ def cost(
         h(
             "section",
             h("h1", "Cost"),
-            h(
-                "dl",
+            tiles(
                 tile("together", money(whole.usd), f"{whole.requests:,} requests"),
                 tile("from the cache", brief(used.cache_read), f"{cached} of input"),
                 tile("written to the cache", brief(used.cache_write), "tokens"),
                 tile("fresh input", brief(used.input), "tokens"),
                 tile("output", brief(used.output), "tokens"),
-                class_="tiles",
             ),
             note(words),
             _drawing(trace),
@@ -195,12 +194,11 @@ def _drawing(trace: SessionTrace) -> Html:
     drawn: list[Html] = []
     for index, (bar, sizes) in enumerate(zip(bars, sums, strict=True)):
         x, wide = f"{100 * index / count:.3f}%", f"{86 / count:.3f}%"
-        y = 200.0
-        pieces = []
-        for part, size in enumerate(sizes):
-            tall = 190 * size / top
-            y -= tall
-            pieces.append(rect(x, y, wide, tall, class_=f"paid-{part}"))
+        ends = accumulate(190 * size / top for size in sizes)
+        pieces = [
+            rect(x, 200 - end, wide, 190 * size / top, class_=f"paid-{part}")
+            for part, (size, end) in enumerate(zip(sizes, ends, strict=True))
+        ]
         words = f"request {bar[0].request.number:,}: " + ", ".join(
             f"{name} {size:,.0f}" for name, size in zip(PARTS, sizes, strict=True)
         )

@@ -275,6 +275,16 @@ def when(changed: float, now: float) -> Html:
     return h("time", ago(now - changed), datetime=exact, title=words)
 
 
+def tiles(*figures: Html) -> Html:
+    """Write figures with their names, beside each other; see `tile`."""
+    return h("dl", figures, class_="tiles")
+
+
+def details(summary: Child, *content: Child, **attributes: Value) -> Html:
+    """Write what is shown to whoever opens it."""
+    return h("details", h("summary", summary), content, **attributes)
+
+
 def tile(name: str, value: Child, note: Child = None) -> Html:
     """Write a figure with its name."""
     return h("div", h("dt", name), h("dd", value, h("small", note) if note else None))

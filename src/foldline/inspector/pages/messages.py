@@ -11,6 +11,7 @@ from foldline.inspector.pages.layout import (
     ListPage,
     button,
     count_noun,
+    details,
     link,
     note,
     one_line,
@@ -291,6 +292,8 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
     ]
     rows.append(["together", whole, f"{share(whole, trace.model.window)} of the window"])
     inexact = "" if trace.counter.texts.exact else ", not exact"
+    caption = f"Tokens by kind, counted by {trace.counter.name}{inexact}"
+    kinds = table(caption, ("kind", ">tokens", ">share"), rows)
     words = f"{point.cached:,} tokens begin as the request before did, {point.written:,} are new."
     if point.lost:
         words += f" Cache break: {point.lost:,} tokens of the request before stand there no more."
@@ -304,15 +307,7 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
     return h(
         "div",
         draw_bar(point.sizes, max(whole, 1)),
-        h(
-            "details",
-            h("summary", f"{whole:,} tokens, by kind"),
-            table(
-                f"Tokens by kind, counted by {trace.counter.name}{inexact}",
-                ("kind", ">tokens", ">share"),
-                rows,
-            ),
-        ),
+        details(f"{whole:,} tokens, by kind", kinds),
         note(words),
         counted_by_provider,
     )

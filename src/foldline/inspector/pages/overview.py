@@ -19,6 +19,7 @@ from foldline.inspector.pages.layout import (
     share,
     table,
     tile,
+    tiles,
 )
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
@@ -37,7 +38,7 @@ def overview(trace: SessionTrace, links: Links, drawn: Range | None = None) -> H
         h(
             "section",
             h("h1", "Over time"),
-            tiles(trace),
+            figures(trace),
             over_time(trace, links, drawn),
             legend(trace, drawn),
             _walk(links, drawn, whole) if links.live else None,
@@ -47,22 +48,18 @@ def overview(trace: SessionTrace, links: Links, drawn: Range | None = None) -> H
     )
 
 
-def tiles(trace: SessionTrace) -> Html:
+def figures(trace: SessionTrace) -> Html:
     """Write the figures of a session."""
     now, points = trace.timeline.now, trace.timeline.points
     peak = max(points, key=lambda point: point.tokens)
     filled = share(now.tokens, trace.model.window)
     shown = {message.id for message in trace.segments[-1].messages}
     lost = sum(trace.counter.message(m) for m in trace.log if m.id not in shown)
-    return h(
-        "dl",
+    return tiles(
         tile("in view now", now.tokens, f"tokens, {filled} of the window"),
         tile("no longer in view", lost, "tokens that were said and are out of sight"),
         tile("requests", len(points) - 1, f"the fullest took {brief(peak.tokens)} tokens"),
-        tile(
-            "compactions", trace.compactions, "of the agent itself" if not trace.is_ours else None
-        ),
-        class_="tiles",
+        tile("compactions", trace.compactions, None if trace.is_ours else "of the agent itself"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -233,7 +233,7 @@ class SessionSurvey:
         self._running = False
         self._lock = threading.Lock()
 
-    def of(self, found: Iterable[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
+    def of(self, found: Sequence[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
         """
         Return what is known of sessions, having begun to measure the others.
 
@@ -241,11 +241,7 @@ class SessionSurvey:
             What is known by key, and how many are still to be measured.
         """
         with self._lock:
-            known = {
-                one.key: self._known[one.key][1]
-                for one in found
-                if self._known.get(one.key, (None,))[0] == one.changed
-            }
+            known = {one.key: self._known[one.key][1] for one in found if self._is_known(one)}
             missing = [one for one in found if one.key not in known and one.size <= LARGEST]
             self._waiting = deque(missing)
             if missing and not self._running:
@@ -257,6 +253,9 @@ class SessionSurvey:
         """Take what is known of a session that was opened."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
+    def _is_known(self, one: SessionEntry) -> bool:
+        return one.key in self._known and self._known[one.key][0] == one.changed
+
     def _run(self) -> None:
         while True:
             with self._lock:
@@ -264,8 +263,7 @@ class SessionSurvey:
                     self._running = False
                     return
                 one = self._waiting.popleft()
-                known = self._known.get(one.key, (None,))[0] == one.changed
-            if not known:
+            if not self._is_known(one):
                 self._known[one.key] = (one.changed, self._measure(one))
 
     def _measure(self, one: SessionEntry) -> SessionFigures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from foldline.evaluation.breakdown import WASTE, find_superseded, home_kind
 from foldline.inspector.chart import named
@@ -105,6 +105,7 @@ GROUPS, MEMBERS = 24, 60
 
 WIDE, TALL = 1_000.0, 560.0
 ROWS: Final = 40
+Rows: TypeAlias = list[list[Child]]
 STALE: Final = "a later call brought the same anew"
 
 
@@ -300,49 +301,30 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
         where = links.message(trace.current.messages[index].id)
         return link(f"#{index:,} {one_line(what, 40)}", where)
 
+    tools: Rows = [
+        [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
+        for t in stats.tools[:ROWS]
+    ]
+    paths: Rows = []
+    for file in stats.files[:ROWS]:
+        done = ", ".join(f"{name} {count}×" for name, count in file.operations.items())
+        paths.append([*sized(one_line(file.path, 300), file.tokens), done])
+    largest: Rows = []
+    for one in stats.largest[:ROWS]:
+        begins = h("span", one_line(one.text, 160), dir="auto")
+        largest.append([*sized(place(one.index, one.what), one.tokens), begins])
+    waste: Rows = [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste]
+    calls, kinds = (">calls", ">failed", ">in calls", ">in results"), (">count", "what it is")
     return join(
-        _section(
-            "By tool",
-            "Tokens by tool",
-            ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
-            [
-                [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
-                for t in stats.tools[:ROWS]
-            ],
-        ),
-        _section(
-            "By file",
-            "Tokens by file",
-            ("file", ">tokens", ">share", "what was done"),
-            [
-                [
-                    *sized(one_line(f.path, 300), f.tokens),
-                    ", ".join(f"{name} {count}×" for name, count in f.operations.items()),
-                ]
-                for f in stats.files[:ROWS]
-            ],
-        ),
-        _section(
-            "Largest messages",
-            "The largest messages",
-            ("message", ">tokens", ">share", "begins"),
-            [
-                [
-                    *sized(place(m.index, m.what), m.tokens),
-                    h("span", one_line(m.text, 160), dir="auto"),
-                ]
-                for m in stats.largest[:ROWS]
-            ],
-        ),
-        _section(
-            "Waste",
-            "What the model hardly needs any more",
-            ("waste", ">tokens", ">share", ">count", "what it is"),
-            [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste],
-        ),
+        _section("By tool", "Tokens by tool", "tool", calls, tools),
+        _section("By file", "Tokens by file", "file", ("what was done",), paths),
+        _section("Largest messages", "The largest messages", "message", ("begins",), largest),
+        _section("Waste", "What the model hardly needs any more", "waste", kinds, waste),
     )
 
 
-def _section(title: str, caption: str, heads: Sequence[str], rows: list[list[Child]]) -> Html:
+def _section(title: str, caption: str, what: str, heads: Sequence[str], rows: Rows) -> Html:
+    """Write what takes how much, or that there is none of it."""
+    heads = (what, ">tokens", ">share", *heads)
     shown = table(caption, heads, rows) if rows else note("None.")
     return section(title, shown)

@@ -13,6 +13,7 @@ from foldline.inspector.pages.compaction import fates, rungs, side_by_side
 from foldline.inspector.pages.layout import (
     Links,
     button,
+    details,
     form,
     hidden_field,
     note,
@@ -20,6 +21,7 @@ from foldline.inspector.pages.layout import (
     section,
     share,
     tile,
+    tiles,
 )
 from foldline.inspector.simulation import (
     Simulation,
@@ -105,38 +107,28 @@ def _render_trial(
     cheaper = "" if read is None else f", ${saved * read / 1e6:.4f} a request"
     pays = "never" if trial.requests is None else f"after {trial.requests:.1f} requests"
     names = f"of {before:,} before and {ever:,} ever said: {share(after, ever)}"
-    figures = h(
-        "dl",
+    figures = tiles(
         tile("would take", made.after, f"tokens instead of {made.before:,}"),
         tile("saves", share(saved, made.before), f"{saved:,} tokens{cheaper}"),
         tile("names in view", after, names),
         tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
-        class_="tiles",
     )
-    prompt = h(
-        "details",
-        h("summary", f"{len(trial.prompt):,} characters"),
-        h("pre", trial.prompt[:40_000], dir="auto"),
-    )
+    prompt = note("With these settings no model would be asked.")
+    if trial.prompt:
+        text = h("pre", trial.prompt[:40_000], dir="auto")
+        prompt = details(f"{len(trial.prompt):,} characters", text)
     fields = {name: str(value) for name, value in asdict(wish).items() if value is not None}
     where = links.page("what-if/foldline.toml", **fields)
+    plan = rungs(receipt) if receipt.rungs else None
     config = as_toml(wish.config(trace.config))
     return join(
-        section(
-            "What it would do",
-            note(str(receipt)),
-            figures,
-            rungs(receipt) if receipt.rungs else None,
-        ),
+        section("What it would do", note(str(receipt)), figures, plan),
         section(
             "The view",
             fates(_NOWHERE, "what-if", made, ""),
             side_by_side(trace, _NOWHERE, "what-if", made.rows, "", 0, ROWS),
         ),
-        section(
-            "What a summarizer would be asked",
-            prompt if trial.prompt else note("With these settings no model would be asked."),
-        ),
+        section("What a summarizer would be asked", prompt),
         section(
             "As a configuration",
             note("Save it as foldline.toml."),
