@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,15 +67,9 @@ def show_list(notes: Sequence[Note], output: Output) -> None:
 
 def show_summary(summary: NoteSummary, output: Output) -> None:
     """Show how many notes there are of which kind, and those that changed last."""
-    value = {
-        "total": summary.total,
-        "by_type": dict(summary.by_type),
-        "by_level": dict(summary.by_level),
-        "by_status": dict(summary.by_status),
-        "recent": [card.to_dict() for card in summary.recent],
-        "troubles": [{"name": one.name, "why": one.why} for one in summary.troubles],
-    }
+    recent = [card.to_dict() for card in summary.recent]
     counts = {"type": summary.by_type, "level": summary.by_level, "task": summary.by_status}
+    value = {**asdict(replace(summary, recent=())), "recent": recent}
     rows = [(what, *item) for what, by_name in counts.items() for item in sorted(by_name.items())]
     output.records("note-summary/1", value, ("what", "*which", ">notes"), rows)
     if output.json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final
@@ -149,11 +150,5 @@ def _row(one: TaskState) -> dict[str, Any]:
 
 
 def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
-    return {
-        "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
-        "promotions": [
-            {"id": p.id, "before": p.before, "after": p.after, "why": p.why}
-            for p in plan.promotions
-        ],
-        "expired": list(plan.expired),
-    }
+    merges = [{"into": merge.into, "sources": list(merge.sources)} for merge in plan.merges]
+    return asdict(plan) | {"merges": merges}
