@@ -80,8 +80,8 @@ class Input:
 
 def open_input(
     file: str,
-    format: str | None,  # noqa: A002  # as the option
-    wanted: str | None,
+    source_format: str | None,
+    conversation: str | None,
     output: Output,
     max_bytes: int | None = None,
 ) -> Input:
@@ -90,8 +90,8 @@ def open_input(
 
     Args:
         file: A path, or "-" for stdin.
-        format: A kind of file or a wire format; None to recognise it.
-        wanted: Name or number of the conversation; None for the last.
+        source_format: A kind of file or a wire format; None to recognise it.
+        conversation: Its name or number; None for the last.
         output: Tells which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
@@ -99,12 +99,12 @@ def open_input(
         InputError: It cannot be read, or has no such conversation.
     """
     with output.working(f"Reading {file}", long=_is_large(file)):
-        recording = _read(file, format, max_bytes)
+        recording = _read(file, source_format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
-    index = _choose(recording, wanted)
+    index = _choose(recording, conversation)
     opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
-    if opened.place and wanted is None:
+    if opened.place and conversation is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
         output.note(

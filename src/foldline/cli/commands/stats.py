@@ -45,21 +45,13 @@ Examples:
 @options.model
 @click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
 @options.output
-def command(
-    file: str,
-    source_format: str | None,
-    max_bytes: int | None,
-    conversation: str | None,
-    model: str | None,
-    top: int,
-    output: Output,
-) -> None:
+def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     """
     Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
 
     FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
     """
-    opened = open_input(file, source_format, conversation, output, max_bytes)
+    opened = open_input(output=output, **source)
     output.warn(opened.warnings)
     counter = counter_for(opened.transcript, model, output)
     with output.working("Counting tokens", long=opened.long):
