@@ -46,20 +46,18 @@ class OutputError(FoldlineError):
     """The result cannot be written where it was to go."""
 
 
-_CODES: tuple[tuple[type[FoldlineError], Exit], ...] = (
-    (BudgetError, Exit.USAGE),
-    (InputError, Exit.INPUT),
-    (RecallError, Exit.INPUT),
-    (CannotFit, Exit.CANNOT_FIT),
-    (StoreError, Exit.STORE),
-    (MissingExtra, Exit.USAGE),
-    (OutputError, Exit.USAGE),
-)
+_CODES: dict[Exit, tuple[type[FoldlineError], ...]] = {
+    Exit.USAGE: (BudgetError, MissingExtra, OutputError),
+    Exit.INPUT: (InputError, RecallError),
+    Exit.CANNOT_FIT: (CannotFit,),
+    Exit.STORE: (StoreError,),
+}
 
 
 def exit_code(error: FoldlineError) -> Exit:
     """Return the exit code of an error."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.UNEXPECTED)
+    codes = (code for code, kinds in _CODES.items() if isinstance(error, kinds))
+    return next(codes, Exit.UNEXPECTED)
 
 
 @dataclass(frozen=True, slots=True)

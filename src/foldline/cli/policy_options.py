@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,16 +142,12 @@ def _value(key: str, text: str, default: object) -> Any:
     """Read a value as what the default is: a whole number, a number, or names."""
     if not isinstance(default, (int, float)):
         return tuple(name.strip() for name in text.split(",") if name.strip())
-    read: Callable[[str], float] = int if isinstance(default, int) else float
-    try:
-        value = read(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1e9:
-        whole = isinstance(default, int)
-        wanted = "a whole number from 0 on" if whole else "a number such as 0.2"
-        raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
-    return value
+    wanted = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
+    with suppress(ValueError):
+        value = type(default)(text)
+        if 0 <= value < 1e9:
+            return value
+    raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
 
 
 def pin_messages(transcript: Transcript, pins: Sequence[str], keep: int) -> Transcript:
