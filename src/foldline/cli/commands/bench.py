@@ -14,8 +14,6 @@ from foldline.cli.options import WINDOW, IntegerType
 from foldline.cli.output import Output, plural, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.budget import Amount
-from foldline.core.config import Config
-from foldline.core.strategy import Policy
 from foldline.errors import InputError
 from foldline.evaluation import findings
 from foldline.evaluation.methods import clearing, policy_method, trimming
@@ -80,11 +78,12 @@ def command(
     """
     info = _find_prices(model)
     config = load().config
-    ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies)]
-    ladders = ladders or [build_policy(None, (), config)]
-    plan = _plan(budgets, ladders, config)
+    ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies or (None,))]
+    methods = (*(policy_method(one, config) for one in ladders), clearing(), trimming())
+    plan = MeasurementPlan(methods, {budget.text: budget.of for budget in budgets})
     replays = Replays(ladders, window.tokens if window else info.readable, config, model)
-    _check_folder(folder)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
     run = MeasuringRun[RecordingResult]()
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
@@ -109,17 +108,6 @@ def _find_prices(model: str) -> ModelInfo:
     if info.prices is None:
         options.refuse(f"The price of {model[:60]!r} is not known; --model names another one.")
     return info
-
-
-def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> MeasurementPlan:
-    methods = [policy_method(ladder, config) for ladder in ladders]
-    return MeasurementPlan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
-
-
-def _check_folder(folder: Path | None) -> None:
-    """Refuse a folder for the report that cannot be one, before any work is done."""
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
 
 
 def _sections(
