@@ -75,8 +75,8 @@ def from_file(
     )
     log = {message.id: message for segment in segments for message in segment.messages}
     model = model or held.model
-    made = _build_trace(source, tuple(log.values()), segments, current, model, config)
     marked = mark(path, held.format, status.st_size)
+    made = _build_trace(source, tuple(log.values()), segments, current, model, config)
     made = replace(made, mark=marked, conversations=held.names, chosen=held.chosen)
     return _prepare(made, progress)
 
@@ -107,9 +107,9 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     light = tuple(known.get(m.id) or without_wire(m) for m in messages)
     log = {message.id: message for message in (*trace.log, *light)}
     changed = known.keys() - {message.id for message in light}
-    before = {m.id for segment in earlier for m in segment.messages} if changed else set()
-    for number in changed - before:
-        log.pop(number, None)
+    if changed:
+        before = {m.id for segment in earlier for m in segment.messages}
+        log = {number: m for number, m in log.items() if number not in changed - before}
     status = marked.path.stat()
     made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),
@@ -154,10 +154,12 @@ def from_archive(
     source = replace(archive_entry(path, info), project="")
     current = Transcript(segments[-1].messages, source.agent)
     model = model or info.head.model or model_named(log)
-    stored = (overhead, info.head.window)
-    return _prepare(
-        _build_trace(source, light, segments, current, model, config, stored), progress
-    )
+    made = _build_trace(source, light, segments, current, model, config)
+    made = replace(made, overhead=(made.overhead[0] + overhead, made.overhead[1]))
+    if info.head.window is not None:
+        known = replace(made.model, window=info.head.window, resolved=True)
+        made = replace(made, model=known)
+    return _prepare(made, progress)
 
 
 def archive_entry(path: Path, info: SessionInfo) -> SessionEntry:
@@ -170,12 +172,7 @@ def archive_entry(path: Path, info: SessionInfo) -> SessionEntry:
 
 
 def read_entry(
-    entry: SessionEntry,
-    config: Config,
-    progress: Progress,
-    *,
-    conversation: int | None = None,
-    model: str = "",
+    entry: SessionEntry, config: Config, progress: Progress, model: str = ""
 ) -> SessionTrace:
     """Read a session that was listed; see `from_file` and `from_archive`."""
     if entry.origin == "archive":
@@ -184,7 +181,7 @@ def read_entry(
         entry.place,
         config,
         progress,
-        conversation=conversation,
+        conversation=entry.conversation,
         model=model,
         format=entry.format,
         project=entry.project,
@@ -198,28 +195,16 @@ def _build_trace(
     current: Transcript,
     model: str,
     config: Config,
-    stored: tuple[int, int | None] = (0, None),
 ) -> SessionTrace:
-    """
-    Put a trace together.
-
-    ``stored`` is what an archive says: the tokens that were sent besides, and the window.
-    """
-    besides, window = stored
     counter = replace(counter_for(current, model or None), entries=TEXTS)
-    system = counter.overhead(current.system, ())
-    schemas = counter.overhead("", current.tools)
+    around = (counter.overhead(current.system, ()), counter.overhead("", current.tools))
     info = Catalogue.load().find(model)
-    if window is not None:
-        info = replace(info, window=window, resolved=True)
-    around = (system + besides, schemas)
     return SessionTrace(source, log, segments, current, counter, info, config, around)
 
 
 def _prepare(trace: SessionTrace, progress: Progress) -> SessionTrace:
     """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
-    _ = trace.timeline
-    _ = trace.handles, trace.positions
+    _ = trace.timeline, trace.handles, trace.positions
     progress(1.0, "Done")
     return trace

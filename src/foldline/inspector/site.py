@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -117,10 +117,11 @@ class InspectorSite:
         self, call: PageRequest, listed: SessionEntry, rest: tuple[str, ...]
     ) -> PageResponse:
         conversation = call.number("conversation")
+        listed = replace(listed, conversation=conversation)
         if rest == ("version",):
-            version = self._shelf.version(listed, conversation)
+            version = self._shelf.version(listed)
             return PageResponse(json.dumps({"version": version}), kind="application/json")
-        opened = self._shelf.open(listed, conversation)
+        opened = self._shelf.open(listed)
         if isinstance(opened, Job):
             return _waiting(listed.title, opened)
         opened.once("warm", _warm)
@@ -158,7 +159,7 @@ class _SessionPages:
         if isinstance(main, PageResponse):
             return main
         header = session_header(trace, links, rest[0] if rest else "", now)
-        version = self.shelf.version(self.listed, call.number("conversation"))
+        version = self.shelf.version(self.listed)
         return PageResponse(page(PageFrame(self.listed.title, version), header, main))
 
     def _page(self, rest: tuple[str, ...]) -> Child | PageResponse:
@@ -224,7 +225,7 @@ class _SessionPages:
 
     def _beside(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
         """Return work that is done, or the page that waits for it."""
-        job = self.shelf.beside(self.listed, self.call.number("conversation"), name, work)
+        job = self.shelf.beside(self.listed, name, work)
         return job if job.wait(0.5) else _waiting(self.listed.title, job)
 
     def _change(self, rest: tuple[str, ...]) -> PageResponse:

@@ -42,7 +42,8 @@ class SessionEntry:
     A session that can be opened.
 
     ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
-    ``changed`` in seconds since 1970.
+    ``changed`` in seconds since 1970. ``conversation`` is which of several of a file is meant,
+    from 0; None for the last.
     """
 
     title: str
@@ -54,6 +55,7 @@ class SessionEntry:
     size: int = 0
     changed: float = 0.0
     format: str = "auto"
+    conversation: int | None = None
 
     @property
     def key(self) -> str:

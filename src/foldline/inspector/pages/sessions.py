@@ -268,7 +268,7 @@ class SessionSurvey:
 
     def _measure(self, one: SessionEntry) -> SessionFigures:
         try:
-            trace = read_entry(one, self._config, lambda *_: None, model=self._model)
+            trace = read_entry(one, self._config, lambda *_: None, self._model)
         except (FoldlineError, OSError, ValueError) as error:
             return SessionFigures(0, 0, 0, None, str(error) or type(error).__name__)
         return session_figures(trace)
