@@ -132,10 +132,12 @@ class FoldlineModel(Model):
     ) -> AsyncIterator[TResponseStreamEvent]:
         """Yield an answer as it comes; see ``agents.Model``."""
         came = False
+
+        def stream(items: Any) -> AsyncIterator[TResponseStreamEvent]:
+            return self._inner.stream_response(system_instructions, items, *arguments, **options)
+
         try:
-            async for event in self._inner.stream_response(
-                system_instructions, input, *arguments, **options
-            ):
+            async for event in stream(input):
                 came = True
                 yield event
             return
@@ -143,9 +145,7 @@ class FoldlineModel(Model):
             if came or not is_overflow(error):
                 raise
             smaller = await self._session.smaller(error)
-        async for event in self._inner.stream_response(
-            system_instructions, smaller, *arguments, **options
-        ):
+        async for event in stream(smaller):
             yield event
 
     def get_retry_advice(self, request: ModelRetryAdviceRequest) -> ModelRetryAdvice | None:
