@@ -113,11 +113,15 @@ def _reply(answer: Any) -> Reply:
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
     """Return True if an answer reached its cap."""
+    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"), value.get("status"))
+    return any(reason in ("length", "max_tokens", "incomplete") for reason in reasons)
+
+
+def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice of a chat completion, {} where there is none."""
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
-    reason = first.get("finish_reason") if isinstance(first, Mapping) else None
-    message = (reason, value.get("stop_reason"), value.get("status"))
-    return any(one in ("length", "max_tokens", "incomplete") for one in message)
+    return first if isinstance(first, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,9 @@ def read_answer(answer: Any) -> ProviderAnswer:
     """
     value = _plain(answer)
     if isinstance(value.get("choices"), list):
-        name, wires = "openai-chat", _chat(value["choices"])
+        message = _first(value).get("message")
+        wires = [{"content": None, **message}] if isinstance(message, Mapping) else []
+        name = "openai-chat"
     elif isinstance(value.get("output"), list):
         name, wires = "openai-responses", value["output"]
     elif isinstance(value.get("content"), list) and value.get("role") == "assistant":
@@ -165,8 +171,3 @@ def _plain(answer: Any) -> Mapping[str, Any]:
     dump = getattr(answer, "model_dump", None)
     value = dump(mode="json", exclude_unset=True, exclude_none=True) if dump else answer
     return value if isinstance(value, Mapping) else {}
-
-
-def _chat(choices: list[Any]) -> list[Any]:
-    message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
-    return [{"content": None, **message}] if isinstance(message, Mapping) else []
