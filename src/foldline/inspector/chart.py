@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -23,17 +22,9 @@ TALL: Final = 1_000.0
 """The height of the drawing, in its own units; its width is the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The requests that are drawn, from ``first`` to before ``end``."""
-
-    first: int
-    end: int
-
-
-def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
+def columns(points: Sequence[Point], drawn: range) -> list[Point]:
     """Return what is drawn: at most `COLUMNS` requests, of each place the fullest."""
-    held = points[drawn.first : drawn.end]
+    held = points[drawn.start : drawn.stop]
     if len(held) <= COLUMNS:
         return list(held)
     edges = [len(held) * index // COLUMNS for index in range(COLUMNS + 1)]
@@ -41,7 +32,7 @@ def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
     return [max(place, key=lambda point: point.tokens) for place in places]
 
 
-def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
+def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
     """
     Draw the tokens of every request by kind.
 
@@ -172,15 +163,15 @@ def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
             yield h("circle", title, cx=f"{100 * place:.2f}%", cy="284", r="3", class_="break")
 
 
-def _marks(trace: SessionTrace, links: Links, drawn: Range) -> Iterator[Html]:
+def _marks(trace: SessionTrace, links: Links, drawn: range) -> Iterator[Html]:
     found = [
         (index, number)
         for index, number in enumerate(trace.timeline.marks)
-        if index and drawn.first <= number < drawn.end
+        if index and number in drawn
     ]
     every = max(1, -(-len(found) // MARKS))
     for index, number in found[::every]:
-        x = f"{100 * (number - drawn.first) / max(1, drawn.end - drawn.first):.2f}%"
+        x = f"{100 * (number - drawn.start) / max(1, len(drawn)):.2f}%"
         name = (trace.segments[index].revision or Revision("compaction")).name
         line = h("line", x1=x, x2=x, y1="18", y2="278", class_=f"mark {name}")
         label = h("text", str(index), x=x, y="296", class_="mark")
@@ -193,7 +184,7 @@ def _data(shown: Sequence[Point]) -> str:
     return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
 
 
-def legend(trace: SessionTrace, drawn: Range) -> Html:
+def legend(trace: SessionTrace, drawn: range) -> Html:
     """Say which colour stands for what, with the tokens of the request that comes next."""
     top = _top(trace, columns(trace.timeline.points, drawn))
     above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]

@@ -70,10 +70,7 @@ class KnowledgeCheck:
 
 
 def check_knowledge(
-    query: str,
-    view: Sequence[Message],
-    log: Sequence[Message],
-    handles: Mapping[str, str],
+    query: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
 ) -> KnowledgeCheck:
     """
     Find out whether something that was said is still known.

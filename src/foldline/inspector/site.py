@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import FoldlineError
-from foldline.inspector.chart import Range
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
 from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
-from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
+from foldline.inspector.pages.layout import Links, note, page, session_header, top
 from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
@@ -105,13 +104,11 @@ class InspectorSite:
         found = self._shelf.sessions()
         known, left = self._survey.of(found)
         if call.query.get("version"):
-            return PageResponse(
-                json.dumps({"version": f"{len(found)}-{left}"}), kind="application/json"
-            )
+            return _version(f"{len(found)}-{left}")
         order = listing.SortOrder.of(call.query)
         main = listing.sessions(found, known, order, self._clock(), left)
-        frame = PageFrame("Sessions", version=f"{len(found)}-{left}")
-        return PageResponse(page(frame, listing.header(), main))
+        version = f"{len(found)}-{left}"
+        return PageResponse(page("Sessions", h("header", top(())), main, version))
 
     def _session(
         self, call: PageRequest, listed: SessionEntry, rest: tuple[str, ...]
@@ -119,8 +116,7 @@ class InspectorSite:
         conversation = call.number("conversation")
         listed = replace(listed, conversation=conversation)
         if rest == ("version",):
-            version = self._shelf.version(listed)
-            return PageResponse(json.dumps({"version": version}), kind="application/json")
+            return _version(self._shelf.version(listed))
         opened = self._shelf.open(listed)
         if isinstance(opened, Job):
             return _waiting(listed.title, opened)
@@ -160,7 +156,7 @@ class _SessionPages:
             return main
         header = session_header(trace, links, rest[0] if rest else "", now)
         version = self.shelf.version(self.listed)
-        return PageResponse(page(PageFrame(self.listed.title, version), header, main))
+        return PageResponse(page(self.listed.title, header, main, version))
 
     def _page(self, rest: tuple[str, ...]) -> Child | PageResponse:
         call, trace, links = self.call, self.trace, self.links
@@ -285,7 +281,7 @@ def entry_page(path: str) -> PageResponse:
 
 def _plain(title: str, heading: str, words: str, status: int, kind: str = "note") -> PageResponse:
     body = h("section", h("h1", heading), note(words, kind))
-    return PageResponse(page(PageFrame(title), h("header", top(())), body), status)
+    return PageResponse(page(title, h("header", top(())), body), status)
 
 
 def _waiting(title: str, job: Job[Any]) -> PageResponse:
@@ -293,8 +289,12 @@ def _waiting(title: str, job: Job[Any]) -> PageResponse:
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
     body = h("section", h("h1", title), h("p", f"{job.words}…", role="status"), bar)
-    frame = PageFrame(title, refresh=1)
-    return PageResponse(page(frame, h("header", top(((title, None),))), body), 202)
+    header = h("header", top(((title, None),)))
+    return PageResponse(page(title, header, body, refresh=1), 202)
+
+
+def _version(version: str) -> PageResponse:
+    return PageResponse(json.dumps({"version": version}), kind="application/json")
 
 
 def _download(text: str) -> PageResponse:
@@ -302,12 +302,12 @@ def _download(text: str) -> PageResponse:
     return PageResponse(text, kind="application/toml", headers={"Content-Disposition": name})
 
 
-def _range(call: PageRequest, size: int) -> Range | None:
+def _range(call: PageRequest, size: int) -> range | None:
     first, end = call.number("first"), call.number("end")
     if first is None or end is None:
         return None
     first = min(first, size - 1)
-    return Range(first, min(size, max(end, first + 1)))
+    return range(first, min(size, max(end, first + 1)))
 
 
 def _number(text: str) -> int | None:

@@ -16,13 +16,7 @@ from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.formats.registry import DIALECTS
 from foldline.inspector.file_reading import Mark
-from foldline.inspector.timeline import (
-    ModelRequest,
-    Revision,
-    Timeline,
-    ViewSegment,
-    timeline,
-)
+from foldline.inspector.timeline import ModelRequest, Revision, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
 from foldline.values.handles import Handles, Register
 from foldline.values.messages import Message, Omitted, Part, ToolResult

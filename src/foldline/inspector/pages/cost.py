@@ -222,9 +222,7 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
         ask = button("Replay it under every policy", way) if links.live else None
         return section(title, note("What would it have cost otherwise?"), ask)
     own = sum_counted(trace)
-    rows: list[list[Child]] = [
-        ["as it was", money(own.usd), own.requests, 0, *parts(own.usage)],
-    ]
+    rows: list[list[Child]] = [["as it was", money(own.usd), own.requests, 0, *parts(own.usage)]]
     for one in others:
         if one.bill is None:
             figures: list[Child] = [one.error, *[""] * 6]

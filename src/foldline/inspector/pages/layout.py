@@ -118,22 +118,18 @@ TABS = (
 """The pages of a session and what they are called."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageFrame:
+def page(title: str, header: Child, main: Child, version: str = "", refresh: int = 0) -> Html:
     """
-    What a page stands in.
+    Write a whole page.
 
-    ``version`` changes when the session does, so that a page that is open can follow it; "" where
-    nothing is followed.
+    Args:
+        title: Its title.
+        header: What stands above.
+        main: What it says.
+        version: Changes when the session does, so that a page that is open can follow it; "" where
+            nothing is followed.
+        refresh: Seconds after which it is asked for again; 0 for never.
     """
-
-    title: str
-    version: str = ""
-    refresh: int = 0
-
-
-def page(frame: PageFrame, header: Child, main: Child) -> Html:
-    """Write a whole page."""
     return join(
         Html("<!doctype html>"),
         h(
@@ -143,8 +139,8 @@ def page(frame: PageFrame, header: Child, main: Child) -> Html:
                 h("meta", charset="utf-8"),
                 h("meta", name="viewport", content="width=device-width, initial-scale=1"),
                 h("meta", name="color-scheme", content="light dark"),
-                h("meta", http_equiv="refresh", content=frame.refresh) if frame.refresh else None,
-                h("title", f"{frame.title} · foldline inspect"),
+                h("meta", http_equiv="refresh", content=refresh) if refresh else None,
+                h("title", f"{title} · foldline inspect"),
                 h("link", rel="stylesheet", href="/static/inspect.css"),
                 h("link", rel="icon", href="data:,"),
                 h("script", src="/static/inspect.js", defer=True),
@@ -153,7 +149,7 @@ def page(frame: PageFrame, header: Child, main: Child) -> Html:
                 "body",
                 h("a", "Skip to the content", href="#content", class_="skip"),
                 header,
-                h("main", main, id="content", tabindex="-1", data_version=frame.version),
+                h("main", main, id="content", tabindex="-1", data_version=version),
                 h("p", id="news", role="status", aria_live="polite", class_="unseen"),
                 footer(),
             ),

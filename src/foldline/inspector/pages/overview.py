@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from foldline.inspector.chart import Range, legend, over_time
+from foldline.inspector.chart import legend, over_time
 from foldline.inspector.comparison import around
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
@@ -28,10 +28,10 @@ LISTED = 200
 """Compactions in the table."""
 
 
-def overview(trace: SessionTrace, links: Links, drawn: Range | None = None) -> Html:
+def overview(trace: SessionTrace, links: Links, drawn: range | None = None) -> Html:
     """Write the page that a session opens with."""
     points = trace.timeline.points
-    whole = Range(0, len(points))
+    whole = range(len(points))
     drawn = drawn or whole
     return join(
         _conversations(trace, links),
@@ -76,12 +76,12 @@ def _conversations(trace: SessionTrace, links: Links) -> Child:
     return form(replace(links, around=()), "", choice, show)
 
 
-def _walk(links: Links, drawn: Range, whole: Range) -> Html:
+def _walk(links: Links, drawn: range, whole: range) -> Html:
     """Offer what the chart does with the mouse to those who have none, and without a script."""
-    last = str(whole.end - 1)
+    last = str(whole.stop - 1)
     goto = h("label", "See request ", number("n", max=last, required=True))
-    first = h("label", "Draw requests ", number("first", str(drawn.first), max=last))
-    end = h("label", " to ", number("end", str(drawn.end), min="1", max=str(whole.end)))
+    first = h("label", "Draw requests ", number("first", str(drawn.start), max=last))
+    end = h("label", " to ", number("end", str(drawn.stop), min="1", max=str(whole.stop)))
     return h(
         "div",
         form(links, "/requests", goto, h("button", "What the model saw")),

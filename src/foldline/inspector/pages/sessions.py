@@ -23,7 +23,6 @@ from foldline.inspector.pages.layout import (
     one_line,
     search,
     size,
-    top,
     when,
     wide,
 )
@@ -122,11 +121,6 @@ def sessions(
         ),
         _pages(order, part.chosen, part.count),
     )
-
-
-def header() -> Html:
-    """Write what stands above the table."""
-    return h("header", top(()))
 
 
 def _matches(one: SessionEntry, words: str) -> bool:
