@@ -200,10 +200,7 @@ model = click.option(
 )
 
 priced_model = click.option(
-    "--model",
-    metavar="NAME",
-    default=PRICED_MODEL,
-    help=f"Whose prices ({PRICED_MODEL}).",
+    "--model", metavar="NAME", default=PRICED_MODEL, help=f"Whose prices ({PRICED_MODEL})."
 )
 
 budgets = click.option(

@@ -282,10 +282,9 @@ def _pairs(settings: Iterable[str]) -> dict[str, str]:
 
 def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> list[Case]:
     cases = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        query, facts = line.strip(), list[Any]()
+    lines = [line.strip() for line in text.splitlines()]
+    for number, line in enumerate(lines, 1):
+        query, facts = line, list[Any]()
         if query.startswith("{"):
             try:
                 value = json.loads(query)
@@ -296,7 +295,8 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
             raise InputError(f"Line {number}: the query and its facts are texts")
-        cases.append(Case(query, history, instructions, facts=tuple(facts)))
+        if line:
+            cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 
 

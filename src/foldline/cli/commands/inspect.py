@@ -184,8 +184,7 @@ def _archive_trace(
 
     if target.kind != "archive":
         raise InputError(
-            "A report is of one session",
-            hint="Name its file, or an archive with --session NAME.",
+            "A report is of one session", hint="Name its file, or an archive with --session NAME."
         )
     if session is None and target.handle:
         session, _ = _find_message(target)

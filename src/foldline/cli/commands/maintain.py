@@ -161,9 +161,8 @@ def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
         match event:
             case ToolCalled(call):
                 output.note(f"  {call.name} {one_line(call.arguments, 100)}")
-            case ContextCompacted(receipt):
-                before, after = receipt.tokens_before, receipt.tokens_after
-                output.note(f"  compacted: {before:,} → {after:,} tokens")
+            case ContextCompacted(done):
+                output.note(f"  compacted: {done.tokens_before:,} → {done.tokens_after:,} tokens")
             case ModelRetried(reason=reason):
                 output.note(f"  asked again: {one_line(reason, 100)}")
             case RunResumed(changes=changes):

@@ -72,12 +72,7 @@ class MeasuredSession:
 
 
 def measure_session(
-    found: SessionFile,
-    goal: Amount,
-    policy: Policy,
-    config: Config,
-    *,
-    window: bool,
+    found: SessionFile, goal: Amount, policy: Policy, config: Config, *, window: bool
 ) -> MeasuredSession:
     """
     Read a session and compact it, in memory only.
