@@ -56,13 +56,12 @@ def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
         height="260",
         aria_hidden="true",
     )
-    marks = list(_marks(trace, links, drawn))
     drawing = h(
         "svg",
         plot,
         list(_limits(trace, top)),
         list(_breaks(shown)),
-        marks,
+        list(_marks(trace, links, drawn)),
         h("line", class_="cursor", x1="0", x2="0", y1="18", y2="278", hidden=True),
         h("text", f"request {shown[0].request.number}", x="0", y="322", class_="axis"),
         h("text", _last(shown[-1]), x="100%", y="322", class_="axis end"),
@@ -72,13 +71,14 @@ def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
         role="group",
         aria_label="Tokens by kind over time",
     )
+    requests = [[point.request.number, *point.sizes] for point in shown]
     return h(
         "div",
         drawing,
         h("div", class_="scrub", hidden=True),
         h("output", class_="tip", hidden=True),
         class_="chart",
-        data_requests=_data(shown),
+        data_requests=json.dumps(requests, separators=(",", ":")),
         data_bands=json.dumps(BANDS),
         data_href=links.request(0),
     )
@@ -116,17 +116,15 @@ def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
     edges = [TALL * index / len(shown) for index in range(len(shown) + 1)]
     across = [x for pair in pairwise(edges) for x in pair]
     stacks = [list(accumulate(point.sizes, initial=0)) for point in shown for _ in (0, 1)]
+
+    def edge(band: int) -> list[str]:
+        heights = (_height(stack[band], top) for stack in stacks)
+        return [f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True)]
+
     for band, name in enumerate(BANDS):
         if not any(point.sizes[band] for point in shown):
             continue
-        lower, upper = (
-            [
-                f"{x:.1f},{_height(stack[edge], top):.1f}"
-                for x, stack in zip(across, stacks, strict=True)
-            ]
-            for edge in (band, band + 1)
-        )
-        line = " ".join((*upper, *reversed(lower)))
+        line = " ".join((*edge(band + 1), *reversed(edge(band))))
         yield h("polygon", points=line, class_=f"kind-{band}", data_kind=name)
 
 
@@ -178,10 +176,6 @@ def _marks(trace: SessionTrace, links: Links, drawn: range) -> Iterator[Html]:
         circle = h("circle", cx=x, cy="292", r="9", class_="mark")
         words = f"{name} {index}, before request {number}"
         yield h("a", line, circle, label, href=links.compaction(index), aria_label=words)
-
-
-def _data(shown: Sequence[Point]) -> str:
-    return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
 
 
 def legend(trace: SessionTrace, drawn: range) -> Html:

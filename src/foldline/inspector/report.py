@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from foldline.inspector.html import Html, h, join
-from foldline.inspector.pages.compaction import against_log, compaction, fates
+from foldline.inspector.pages.compaction import compaction, render_forgotten
 from foldline.inspector.pages.cost import cost
 from foldline.inspector.pages.layout import Links, about, moment, note
 from foldline.inspector.pages.messages import article
@@ -58,7 +58,7 @@ def report(trace: SessionTrace, now: float) -> str:
     changes = range(max(1, len(trace.segments) - COMPACTIONS), len(trace.segments))
     parts = [
         ("overview", "Over time", overview(trace, links)),
-        ("forgotten", "What it forgot", _forgotten_section(trace, links)),
+        ("forgotten", "What it forgot", render_forgotten(trace, links)),
         *(
             (f"compaction-{i}", f"Compaction {i}", compaction(trace, links, i, rows=ROWS))
             for i in reversed(changes)
@@ -77,15 +77,6 @@ def report(trace: SessionTrace, now: float) -> str:
         h("footer", h("p", f"Written {moment(now):%Y-%m-%d %H:%M} by foldline inspect.")),
     )
     return join(Html("<!doctype html>"), h("html", head, body, lang="en"))
-
-
-def _forgotten_section(trace: SessionTrace, links: Links) -> Html:
-    return h(
-        "section",
-        h("h1", "What it forgot"),
-        note("Everything that was ever said, and where it stands in what the model sees now."),
-        fates(links, "forgotten", trace.once("forgotten", against_log), ""),
-    )
 
 
 def _now(trace: SessionTrace, links: Links) -> Html:

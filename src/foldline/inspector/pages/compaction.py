@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from foldline.core.cost import pays_after
 from foldline.engine.receipt import Receipt
 from foldline.inspector.comparison import (
@@ -71,40 +69,34 @@ def compaction(
         return note("Nothing was changed here.")
     made = compare(*around(trace.segments, index), revision, trace.counter)
     number = trace.timeline.marks[index]
+    less = share(made.before - made.after, made.before)
+    sizes = f"{made.before:,} → {made.after:,} tokens, {less} less. Before "
+    time = f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None
     return join(
         h(
             "section",
             h("h1", f"{revision.name.capitalize()} {index}"),
-            h(
-                "p",
-                f"{made.before:,} → {made.after:,} tokens, ",
-                f"{share(made.before - made.after, made.before)} less. Before ",
-                link(f"request {number:,}", links.request(number)),
-                f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None,
-                ".",
-            ),
+            h("p", sizes, link(f"request {number:,}", links.request(number)), time, "."),
             _walk(trace, links, index),
             receipt(trace, revision, made, links.live),
             actions(trace, links, index, revision),
         ),
         section(
             "What became of every message",
-            fates(links, f"compactions/{index}", made, fate),
-            side_by_side(trace, links, f"compactions/{index}", made.rows, fate, page, rows),
+            side_by_side(trace, links, f"compactions/{index}", made, fate, page, rows),
         ),
     )
 
 
 def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
-    """Write what of everything that was ever said the model sees now, and what not."""
+    """Write what of everything that was ever said the model sees now; a report only counts it."""
     made = trace.once("forgotten", against_log)
-    return h(
-        "section",
-        h("h1", "What it forgot"),
-        note("Everything that was ever said, and where it stands in what the model sees now."),
-        fates(links, "forgotten", made, fate),
-        side_by_side(trace, links, "forgotten", made.rows, fate, page, PAGE),
-    )
+    words = "Everything that was ever said, and where it stands in what the model sees now."
+    if links.live:
+        shown = side_by_side(trace, links, "forgotten", made, fate, page)
+    else:
+        shown = fates(links, "forgotten", made, fate)
+    return h("section", h("h1", "What it forgot"), note(words), shown)
 
 
 def against_log(trace: SessionTrace) -> ViewComparison:
@@ -123,9 +115,8 @@ def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
         current = None if chosen else "true"
         items.append(h("li", link("all", links.page(path), aria_current=current)))
     for fate, (count, tokens) in made.tokens().items():
-        words = join(
-            sign(fate), f" {FATES[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
-        )
+        size = h("small", f" ({tokens:,} tokens)")
+        words = join(sign(fate), f" {FATES[fate]}: ", h("b", count), size)
         where = links.page(path, fate=fate) if links.live else None
         items.append(h("li", link(words, where, aria_current="true" if fate == chosen else None)))
     return h("ul", items, class_="fates", aria_label="Fates")
@@ -140,35 +131,32 @@ def side_by_side(
     trace: SessionTrace,
     links: Links,
     path: str,
-    rows: Sequence[MessageFate],
-    fate: str,
-    page: int,
-    size: int,
+    made: ViewComparison,
+    fate: str = "",
+    page: int = 0,
+    size: int = PAGE,
 ) -> Html:
     """Write rows: what was there on the left, its fate, what stands there now on the right."""
-    chosen = [row for row in rows if not fate or row.fate == fate]
+    chosen = [row for row in made.rows if not fate or row.fate == fate]
     part = ListPage.of(len(chosen), size, page)
     head = h("tr", *(h("th", name, scope="col") for name in ("before", "fate", "after")))
-    body = [_line(trace, links, row) for row in chosen[part.held]]
+    body = h("tbody", [_line(trace, links, row) for row in chosen[part.held]])
+    caption = h("caption", "Before and after, message by message")
     extra = {"fate": fate} if fate else {}
     return join(
+        fates(links, path, made, fate),
         part.nav(links, path, part.words("Messages"), **extra),
-        h(
-            "table",
-            h("caption", "Before and after, message by message"),
-            h("thead", head),
-            h("tbody", body),
-            class_="sides",
-        ),
+        h("table", caption, h("thead", head), body, class_="sides"),
     )
 
 
 def _line(trace: SessionTrace, links: Links, row: MessageFate) -> Html:
     lines = f", {row.quoted} of its lines" if row.quoted else ""
     fate = join(sign(row.fate), " ", h("span", f"{FATES[row.fate]}{lines}"))
-    left, right = _side(trace, links, row, new=False), _side(trace, links, row, new=True)
-    if row.fate == "kept":
-        right = h("span", "the same", class_="same")
+    left = _side(trace, links, row, new=False)
+    right: Child = h("span", "the same", class_="same")
+    if row.fate != "kept":
+        right = _side(trace, links, row, new=True)
     cells = h("td", left), h("td", fate, class_="middle"), h("td", right)
     return h("tr", cells, class_=f"fate-{row.fate}")
 

@@ -9,7 +9,7 @@ from foldline.core.config import POLICY_NAMES
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.compaction import fates, rungs, side_by_side
+from foldline.inspector.pages.compaction import rungs, side_by_side
 from foldline.inspector.pages.layout import (
     Links,
     button,
@@ -123,11 +123,7 @@ def _render_trial(
     config = as_toml(wish.config(trace.config))
     return join(
         section("What it would do", note(str(receipt)), figures, plan),
-        section(
-            "The view",
-            fates(_NOWHERE, "what-if", made, ""),
-            side_by_side(trace, _NOWHERE, "what-if", made.rows, "", 0, ROWS),
-        ),
+        section("The view", side_by_side(trace, _NOWHERE, "what-if", made, size=ROWS)),
         section("What a summarizer would be asked", prompt),
         section(
             "As a configuration",
