@@ -25,19 +25,10 @@ from foldline.sql import is_url
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-class IntegerType(click.IntRange):
-    """A whole number; both ends of its range may be left open."""
+class _RangeType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
+    """Says which numbers there are, where one is none of them."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a number, or say which numbers there are."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(_refusal(value, "a whole number", self), param, ctx)
-
-
-class NumberType(click.FloatRange):
-    """A number such as 0.2; both ends of its range may be left open."""
+    noun: str
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a number, or say which numbers there are."""
@@ -46,8 +37,20 @@ class NumberType(click.FloatRange):
         except click.BadParameter:
             found = None
         if found is None or found != found:  # no range refuses nan
-            self.fail(_refusal(value, "a number", self), param, ctx)
+            self.fail(_refusal(value, self.noun, self), param, ctx)
         return found
+
+
+class IntegerType(_RangeType, click.IntRange):
+    """A whole number; both ends of its range may be left open."""
+
+    noun = "a whole number"
+
+
+class NumberType(_RangeType, click.FloatRange):
+    """A number such as 0.2; both ends of its range may be left open."""
+
+    noun = "a number"
 
 
 class PlaceType(click.Path):
@@ -58,7 +61,7 @@ class PlaceType(click.Path):
         return value if is_url(value) else super().convert(value, param, ctx)
 
 
-def _refusal(value: Any, what: str, wanted: click.IntRange | click.FloatRange) -> str:
+def _refusal(value: Any, what: str, wanted: Any) -> str:
     least, most = wanted.min, wanted.max
     start = "above" if wanted.min_open else "from"
     if least is not None:
@@ -276,6 +279,15 @@ archive = click.option(
     metavar="PATH",
     type=FILE,
     help=f"Where removed content is kept (default: archive.db {DATA_FOLDER}).",
+)
+
+policies = click.option(
+    "--policy",
+    "policies",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_policy,
+    help="Repeatable (default).",
 )
 
 policy = click.option(

@@ -95,8 +95,7 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
     known = {leaf.key: leaf for leaf in leaves(Config)}
     found, rest = {}, []
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key = key.strip().replace("-", "_")
+        key, equals, text = _parse(setting)
         if equals and key in known:
             found[key] = read_text(known[key], text, key)
         elif "." in key:
@@ -104,6 +103,11 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
         else:
             rest.append(setting)
     return found, tuple(rest)
+
+
+def _parse(setting: str) -> tuple[str, str, str]:
+    key, equals, text = setting.partition("=")
+    return key.strip().replace("-", "_"), equals, text
 
 
 def build_policy(
@@ -127,8 +131,7 @@ def build_policy(
     known = inspect.signature(POLICIES[title]).parameters
     arguments = tuning(base, title)
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key = key.strip().replace("-", "_")
+        key, equals, text = _parse(setting)
         if not equals or key not in known:
             what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
             own = ", ".join(known) or "none"

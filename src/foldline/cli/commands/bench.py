@@ -40,14 +40,7 @@ Nothing is changed or sent.
 @click.command("bench", epilog=EPILOG)
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
-@click.option(
-    "--policy",
-    "policies",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=options.complete_policy,
-    help="Repeatable (default).",
-)
+@options.policies
 @click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Files (20).")
 @click.option("--seconds", type=IntegerType(1, 86_400), default=300, help="To take (300).")
 @options.priced_model
@@ -116,12 +109,12 @@ def _sections(
     seen = [observation for one in measured for observation in one.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured
-    sections = [
+    sections = (
         findings.retention(scores, plan.methods[0].name),
         findings.validity(seen),
         findings.speed(seen),
         findings.price(measured, info.prices, info.name, window),
-    ]
+    )
     return [section for section in sections if section is not None]
 
 

@@ -85,28 +85,22 @@ def compact(
     if (budget is None) == (window is None):
         options.refuse("Give --budget or --window.")
     size = None if budget is None else _share(budget)
-    span = None if window is None else window.tokens
+    span = _tokens(window)
     model, to, config = rest.pop("model"), rest.pop("to"), load().config
     _run(Compact(size, span, policy or "", model, to, config), output, rest)
 
 
 @command.command("measure", short_help="Measure what is kept, and what sessions cost.")
 @options.budgets
-@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
+@options.policies
 @options.priced_model
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
 @_run_options
 def measure(
-    budgets: tuple[Amount, ...],
-    policies: tuple[str, ...],
-    model: str,
-    window: Amount | None,
-    output: Output,
-    **rest: Any,
+    budgets: tuple[Amount, ...], policies: tuple[str, ...], model: str, output: Output, **rest: Any
 ) -> None:
     """Measure what compaction keeps of every session, and what replaying it would cost."""
-    sizes = tuple(map(_share, budgets))
-    span = None if window is None else window.tokens
+    sizes, span = tuple(map(_share, budgets)), _tokens(rest.pop("window"))
     _run(MeasureRetention(sizes, policies, model, span, load().config), output, rest)
 
 
@@ -132,6 +126,10 @@ def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     value = {"matches": [asdict(one) for one in found]}
     columns = ("session", ">byte", ">message", ">score", "*matched")
     output.records("corpus-search/1", value, columns, rows)
+
+
+def _tokens(window: Amount | None) -> int | None:
+    return None if window is None else window.tokens
 
 
 def _share(amount: Amount) -> float:

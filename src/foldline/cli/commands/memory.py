@@ -77,11 +77,10 @@ _filter_options = options.together(
 def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
     """Find what has to do with QUERY, the most relevant first."""
     found = memory.search(query, **_filters(rest))
-    records = [
-        one.item.to_dict()
-        | {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
-        for one in found
-    ]
+    records = []
+    for one in found:
+        figures = {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
+        records.append(one.item.to_dict() | figures)
     output.records(
         "memory.search/1",
         {"results": records},
@@ -167,14 +166,11 @@ def add(
     """Remember TEXT, or stdin; the same words again refresh what is there."""
     with Memory.open(make_folder(target.file), user=target.user) as memory:
         done = memory.add(_read_content(content), happened=seconds(happened), **rest)
-    item = None if done.item is None else done.item.to_dict()
+    item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
-    output.result(
-        "memory.add/1",
-        {"status": done.status, "memory": item, "evicted": list(done.evicted)},
-        note if item else "Nothing was added: all of it came out of a memory.",
-        text="" if done.item is None else done.item.id,
-    )
+    note = note if item else "Nothing was added: all of it came out of a memory."
+    value = {"status": done.status, "memory": item, "evicted": list(done.evicted)}
+    output.result("memory.add/1", value, note, text=number)
 
 
 @click.command("rm", short_help="Forget one memory.")
