@@ -124,9 +124,8 @@ class InspectorSite:
         self._survey.note(listed, opened)
         around = () if conversation is None else (("conversation", str(conversation)),)
         links = Links(f"/s/{listed.key}", around)
-        return _SessionPages(self._shelf, call, listed, opened, links, self._token).answer(
-            rest, self._clock()
-        )
+        pages = _SessionPages(self._shelf, call, listed, opened, links, self._token)
+        return pages.answer(rest, self._clock())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ The answer may come from ``chat.completions.create`` or ``responses.create`` of 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,11 +45,8 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
         ContextOverflow: The provider says "too long" of the smallest that can be sent.
         InputError: The answer is none of a known provider.
     """
-
-    def send(messages: Sequence[Any]) -> Answer:
-        return call(list(messages))
-
-    answer = send_with_retry(session.view(), session.overflowed, send)
+    view = session.view()
+    answer = send_with_retry(view, session.overflowed, lambda sent: call(list(sent)))
     reply = read_answer(answer)
     if reply.messages:
         session.extend(reply.messages, usage=reply.usage)
@@ -58,11 +55,8 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
 
 async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
     """Send what a session shows, in async programs; see `send`."""
-
-    async def send(messages: Sequence[Any]) -> Answer:
-        return await call(list(messages))
-
-    answer = await asend_with_retry(await session.aview(), session.aoverflowed, send)
+    view = await session.aview()
+    answer = await asend_with_retry(view, session.aoverflowed, lambda sent: call(list(sent)))
     reply = read_answer(answer)
     if reply.messages:
         await session.aextend(reply.messages, usage=reply.usage)

@@ -69,8 +69,7 @@ class CompactRequest:
     config: Config
     model: str | None
     focus: str
-    policy: str | None
-    settings: tuple[str, ...]
+    ladder: Policy
     pins: tuple[str, ...]
     keep: int
     force: bool
@@ -78,11 +77,6 @@ class CompactRequest:
     out: Path | None
     receipt: Path | None
     archive: Path | None
-
-    @property
-    def ladder(self) -> Policy:
-        """How to compact."""
-        return build_policy(self.policy, self.settings, self.config)
 
 
 @click.command("compact", epilog=EPILOG)
@@ -157,10 +151,10 @@ def _read_options(
     changes, settings = split_settings(settings)
     if changes and policy is not None:
         changes["policy"] = policy.replace("-", "_")
+    config = configure_summarizer(load(changes).config, summarizer, template, usd)
     return CompactRequest(
-        config=configure_summarizer(load(changes).config, summarizer, template, usd),
-        policy=policy,
-        settings=settings,
+        config=config,
+        ladder=build_policy(policy, settings, config),
         out=None if out == options.STDOUT else out,
         archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
@@ -175,7 +169,6 @@ def _check(request: CompactRequest) -> None:
         options.refuse(
             "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
         )
-    _ = request.ladder  # which raises where there is no such policy
     for path, what in ((request.out, "output"), (request.receipt, "receipt")):
         if path is not None:
             check_output(path, request.file, what)

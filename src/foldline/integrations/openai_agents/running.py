@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any
 
 from foldline.core.asks import Ask, Reply, Stop
@@ -116,10 +116,8 @@ class FoldlineModel(Model):
     ) -> ModelResponse:
         """Return an answer; see ``agents.Model``."""
 
-        async def send(items: Any) -> ModelResponse:
-            return await self._inner.get_response(
-                system_instructions, items, *arguments, **options
-            )
+        def send(items: Any) -> Awaitable[ModelResponse]:
+            return self._inner.get_response(system_instructions, items, *arguments, **options)
 
         return await asend_with_retry(input, self._session.smaller, send)
 
