@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from foldline.cli.output import printable, write_json
 from foldline.errors import (
     BudgetError,
     CannotFit,
@@ -132,8 +133,6 @@ def _sentence(error: FoldlineError) -> str:
 
 
 def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
-    from foldline.cli.output import printable, write_json
-
     if debug:
         click.echo(printable(traceback.format_exc()), err=True)
     colour = False if os.environ.get("NO_COLOR") else None

@@ -16,8 +16,9 @@ from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line, plural
-from foldline.context.builder import Context
+from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
+from foldline.context.comparison import compare as compared
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import check_name
@@ -178,8 +179,6 @@ def build(
 
     The context goes to stdout, its figures and the advice to stderr.
     """
-    from foldline.context.builder import ContextBuilder
-
     form, order = rest.pop("form"), rest.pop("order")
     config = build_config({}, max_tokens=budget, language=lang, form=form, order=order)
     with open_inputs(rest, output) as given:
@@ -252,9 +251,6 @@ def compare(
     **rest: Any,
 ) -> None:
     """Build the context of every question under two configurations, and show what differs."""
-    from foldline.context.builder import ContextBuilder
-    from foldline.context.comparison import compare as compared
-
     first = _pairs(base)
     second = {**first, **_pairs(changed)}
     configs = [build_config(pairs, max_tokens=budget) for pairs in (first, second)]

@@ -21,6 +21,7 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.inspector.loading import from_archive, from_file
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import SessionCache, archive_entries
 from foldline.inspector.trace import SessionEntry, SessionTrace
@@ -162,8 +163,6 @@ def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa:
 def _file_trace(
     target: Target, config: Config, model: str, conversation: str | None
 ) -> SessionTrace:
-    from foldline.inspector.loading import from_file
-
     index, path, format = None, target.path, target.format  # noqa: A001  # as the option
     if conversation is not None:
         known = None if format == "auto" else format
@@ -180,8 +179,6 @@ def _archive_trace(
     Raises:
         InputError: More than one may be meant.
     """
-    from foldline.inspector.loading import from_archive
-
     if target.kind != "archive":
         raise InputError(
             "A report is of one session", hint="Name its file, or an archive with --session NAME."

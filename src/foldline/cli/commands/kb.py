@@ -130,10 +130,10 @@ def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
 def _summary(report: IngestReport) -> str:
     full = IngestReport(tuple(one for one in report.documents if one.chunks))
     outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
-    counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
-    counts += [(len(report.documents) - len(full.documents), "without text")]
-    counts += [(len(report.removed), "removed")]
-    parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    counts: dict[str, int] = {outcome: full.count(outcome) for outcome in outcomes}
+    counts["without text"] = len(report.documents) - len(full.documents)
+    counts["removed"] = len(report.removed)
+    parts = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
     return f"Documents: {parts}." if parts else "No document was found."
 
 

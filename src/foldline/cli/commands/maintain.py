@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,8 +84,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
             "Nobody answers the question: it needs a --model. This is what can be counted without."
         )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
-    with ExitStack() as stack:
-        one = stack.enter_context(_open(path, rest))
+    with _open(path, rest) as one:
         if resume:
             output.warn(one.check().lines())
         if talks and not output.json:

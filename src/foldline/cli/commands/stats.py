@@ -23,6 +23,7 @@ from foldline.cli.output import (
 )
 from foldline.cli.reading import Input, counter_for, open_input
 from foldline.evaluation.breakdown import WASTE, TokenStats, measure
+from foldline.formats.files import file_format
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
 
 
 def _title(opened: Input) -> str:
-    from foldline.formats.files import file_format
-
     kind = file_format(opened.recording.format).title.split(" (")[0]
     place = f" · {opened.place}" if opened.place else ""
     return one_line(f"{opened.name} · {kind}{place}")

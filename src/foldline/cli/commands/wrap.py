@@ -244,13 +244,12 @@ def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    process.terminate()  # which does nothing to one that has ended
+    try:
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
     if process.stdout is not None:
         process.stdout.close()
 
@@ -304,15 +303,10 @@ def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
 def _at_terminal() -> bool:
     """Return True if the terminal itself sends the client what is typed, such as Ctrl-C."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+        with os.fdopen(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY), "rb", 0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except OSError:
         return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
 
 
 # --- what was saved ------------------------------------------------------------------------
