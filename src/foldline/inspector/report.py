@@ -10,7 +10,7 @@ from typing import Final
 from foldline.inspector.html import Html, h, join
 from foldline.inspector.pages.compaction import compaction, render_forgotten
 from foldline.inspector.pages.cost import cost
-from foldline.inspector.pages.layout import Links, about, moment, note
+from foldline.inspector.pages.layout import Links, about, moment, note, opening
 from foldline.inspector.pages.messages import article
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.tokens import tokens
@@ -82,9 +82,8 @@ def report(trace: SessionTrace, now: float) -> str:
 def _now(trace: SessionTrace, links: Links) -> Html:
     messages = trace.segments[-1].messages
     left = len(messages) - NOW
-    return h(
-        "section",
-        h("h1", "What the model would see now"),
+    return opening(
+        "What the model would see now",
         note(f"The newest {NOW} of {len(messages):,} messages, shortened.") if left > 0 else None,
         [article(trace, links, message, most=EXCERPT) for message in messages[-NOW:]],
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from foldline.archive import Archive
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.pages.layout import Links, note
+from foldline.inspector.pages.layout import Links, note, opening
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.trace import SessionTrace
 from foldline.session import Session
@@ -43,7 +43,7 @@ def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
     """Ask whether the last compaction is really to be taken back."""
     last = next(reversed(trace.in_effect.values()), None)
     if not trace.is_ours or last is None:
-        return h("section", h("h1", "Undo"), note("There is no compaction that can be undone."))
+        return opening("Undo", note("There is no compaction that can be undone."))
     return _confirm(
         "Undo the last compaction?",
         [
@@ -64,7 +64,7 @@ def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> 
     """Ask whether everything from a message on is really to be folded."""
     if not trace.can_fold(number):
         words = "This message is not in view, or its session is not in a wire format."
-        return h("section", h("h1", "Compact from here"), note(words))
+        return opening("Compact from here", note(words))
     message = trace.find(number)
     begins = excerpt(message) if message else ""
     return _confirm(

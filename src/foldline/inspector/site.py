@@ -18,7 +18,7 @@ from foldline.inspector.pages import sessions as listing
 from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
-from foldline.inspector.pages.layout import Links, note, page, session_header, top
+from foldline.inspector.pages.layout import Links, note, opening, page, session_header, top
 from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
@@ -269,7 +269,7 @@ def refusal_page() -> PageResponse:
 def entry_page(path: str) -> PageResponse:
     """Return the page that leads on from the first link, so that its token is not kept around."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-    body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))
+    body = opening("Opening…", h("p", h("a", "Go on", href=path)))
     head = Html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>'
     )
@@ -279,7 +279,7 @@ def entry_page(path: str) -> PageResponse:
 
 
 def _plain(title: str, heading: str, words: str, status: int, kind: str = "note") -> PageResponse:
-    body = h("section", h("h1", heading), note(words, kind))
+    body = opening(heading, note(words, kind))
     return PageResponse(page(title, h("header", top(())), body), status)
 
 
@@ -287,7 +287,7 @@ def _waiting(title: str, job: Job[Any]) -> PageResponse:
     """Return the page that shows how far reading is; it asks again by itself."""
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
-    body = h("section", h("h1", title), h("p", f"{job.words}…", role="status"), bar)
+    body = opening(title, h("p", f"{job.words}…", role="status"), bar)
     header = h("header", top(((title, None),)))
     return PageResponse(page(title, header, body, refresh=1), 202)
 

@@ -23,6 +23,7 @@ from foldline.inspector.pages.layout import (
     moment,
     money,
     note,
+    opening,
     section,
     share,
     table,
@@ -73,9 +74,8 @@ def compaction(
     sizes = f"{made.before:,} → {made.after:,} tokens, {less} less. Before "
     time = f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None
     return join(
-        h(
-            "section",
-            h("h1", f"{revision.name.capitalize()} {index}"),
+        opening(
+            f"{revision.name.capitalize()} {index}",
             h("p", sizes, link(f"request {number:,}", links.request(number)), time, "."),
             _walk(trace, links, index),
             receipt(trace, revision, made, links.live),
@@ -96,7 +96,7 @@ def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: in
         shown = side_by_side(trace, links, "forgotten", made, fate, page)
     else:
         shown = fates(links, "forgotten", made, fate)
-    return h("section", h("h1", "What it forgot"), note(words), shown)
+    return opening("What it forgot", note(words), shown)
 
 
 def against_log(trace: SessionTrace) -> ViewComparison:

@@ -29,6 +29,7 @@ from foldline.inspector.pages.layout import (
     link,
     money,
     note,
+    opening,
     section,
     share,
     table,
@@ -158,9 +159,8 @@ def cost(
     if trace.model.prices is None:
         words += " The price of the model is not known: foldline inspect --model NAME names one."
     return join(
-        h(
-            "section",
-            h("h1", "Cost"),
+        opening(
+            "Cost",
             tiles(
                 tile("together", money(whole.usd), f"{whole.requests:,} requests"),
                 tile("from the cache", brief(used.cache_read), f"{cached} of input"),

@@ -235,6 +235,11 @@ def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html
     )
 
 
+def opening(title: str, *content: Child, **attributes: Value) -> Html:
+    """Write the part that a page begins with, under the title of the page."""
+    return h("section", h("h1", title), *content, **attributes)
+
+
 def section(title: str, *content: Child, **attributes: Value) -> Html:
     """Write a part of a page under its title."""
     return h("section", h("h2", title), *content, **attributes)

@@ -15,6 +15,7 @@ from foldline.inspector.pages.layout import (
     link,
     note,
     one_line,
+    opening,
     section,
     share,
     size,
@@ -160,9 +161,8 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
     now = next((m for m in trace.segments[-1].messages if m.id == number), None)
     long = sum(map(len, visible_texts(message))) > PAGE
     return join(
-        h(
-            "section",
-            h("h1", role(message).capitalize()),
+        opening(
+            role(message).capitalize(),
             _standing(trace, links, message, now),
             _whole(trace, links, message, page) if long else article(trace, links, message, PAGE),
         ),
@@ -235,12 +235,8 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
     answer = segment.messages[point.request.length : point.request.end]
     shown = [article(trace, links, message) for message in view[part.held]]
     return join(
-        h(
-            "section",
-            h("h1", _title(point)),
-            _steps(trace, links, point),
-            _source(trace),
-            _figures(trace, point),
+        opening(
+            _title(point), _steps(trace, links, point), _source(trace), _figures(trace, point)
         ),
         section("What the model saw", nav, shown, nav if len(view) > AT_ONCE else None),
         section(

@@ -15,6 +15,7 @@ from foldline.inspector.pages.layout import (
     moment,
     note,
     number,
+    opening,
     section,
     share,
     table,
@@ -35,9 +36,8 @@ def overview(trace: SessionTrace, links: Links, drawn: range | None = None) -> H
     drawn = drawn or whole
     return join(
         _conversations(trace, links),
-        h(
-            "section",
-            h("h1", "Over time"),
+        opening(
+            "Over time",
             figures(trace),
             over_time(trace, links, drawn),
             legend(trace, drawn),

@@ -21,6 +21,7 @@ from foldline.inspector.pages.layout import (
     money,
     note,
     one_line,
+    opening,
     search,
     size,
     when,
@@ -108,9 +109,8 @@ def sessions(
     rows = [_row(one, known.get(one.key), now) for one in shown[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
     going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
-    return h(
-        "section",
-        h("h1", "Sessions"),
+    return opening(
+        "Sessions",
         _filter(order),
         h("p", f"{count_noun(len(shown), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")

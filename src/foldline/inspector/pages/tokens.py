@@ -15,6 +15,7 @@ from foldline.inspector.pages.layout import (
     link,
     note,
     one_line,
+    opening,
     section,
     share,
     table,
@@ -127,9 +128,8 @@ def tokens(trace: SessionTrace, links: Links) -> Html:
     """Write where the tokens of what the model sees now are."""
     stats = trace.stats
     return join(
-        h(
-            "section",
-            h("h1", "Where the tokens are"),
+        opening(
+            "Where the tokens are",
             note(
                 f"{stats.tokens:,} tokens in what the model sees now, by {trace.counter.name}; "
                 "foldline stats has the same figures for the same model."

@@ -18,6 +18,7 @@ from foldline.inspector.pages.layout import (
     hidden_field,
     note,
     number,
+    opening,
     section,
     share,
     tile,
@@ -59,9 +60,8 @@ def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
     return join(
-        h(
-            "section",
-            h("h1", "What if?"),
+        opening(
+            "What if?",
             note("Tried in memory only: nothing is changed and no model is asked."),
             _form(trace, links, given, at),
         ),
