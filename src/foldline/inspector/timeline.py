@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby, islice, pairwise
+from itertools import accumulate, groupby, islice, pairwise, takewhile
 from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
@@ -273,12 +273,8 @@ def timeline(
 
 def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
     """Return how many messages two requests begin with in common."""
-    count = 0
-    for old, new in zip(before, now, strict=False):
-        if old is not new and old != new:
-            break
-        count += 1
-    return count
+    same = (old is new or old == new for old, new in zip(before, now, strict=False))
+    return sum(takewhile(bool, same))
 
 
 class _Weights:

@@ -15,6 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import eq
 from typing import Any, Final
 
 from foldline.engine.receipt import Receipt
@@ -252,8 +254,7 @@ def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:
     size = len(log)
     if size and size <= len(ids) and log[-1] == ids[size - 1] and log == ids[:size]:
         return size
-    pairs = enumerate(zip(log, ids, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(size, len(ids)))
+    return sum(takewhile(bool, map(eq, log, ids)))
 
 
 def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:
