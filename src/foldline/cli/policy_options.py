@@ -147,7 +147,7 @@ def _value(key: str, text: str, default: object) -> Any:
         return tuple(name.strip() for name in text.split(",") if name.strip())
     wanted = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
     with suppress(ValueError):
-        value = type(default)(text)
+        value = int(text) if isinstance(default, int) else float(text)
         if 0 <= value < 1e9:
             return value
     raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")

@@ -214,9 +214,13 @@ def delete(
     if (limits or everything) and not yes:
         raise click.UsageError("This cannot be undone; say --yes.", ctx)
     with _archive(ctx, archive_path) as archive:
-        gone = _check_names(archive, names)
-        if everything:
-            gone = tuple(info.head.name for info in archive.sessions())
+        there = dict.fromkeys(info.head.name for info in archive.sessions())
+        if missing := [name for name in names if name not in there]:
+            raise InputError(
+                f"There is no session {missing[0][:80]!r}; nothing was deleted",
+                hint="'foldline sessions' lists them.",
+            )
+        gone = tuple(there if everything else dict.fromkeys(names))
         archive.delete(*gone)
         if limits:
             most = None if max_size is None else int(max_size)
@@ -227,15 +231,3 @@ def delete(
         {"deleted": list(gone), "bytes_left": left},
         f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.",
     )
-
-
-def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of sessions that are there; one that is not is an error before any goes."""
-    there = {info.head.name for info in archive.sessions()} if names else set()
-    for name in names:
-        if name not in there:
-            raise InputError(
-                f"There is no session {name[:80]!r}; nothing was deleted",
-                hint="'foldline sessions' lists them.",
-            )
-    return tuple(dict.fromkeys(names))
