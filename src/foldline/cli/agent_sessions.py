@@ -8,6 +8,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -28,6 +29,20 @@ HEAD: Final = 64 * 1024
 """Bytes at the beginning of a file in which the folder of its project is looked for."""
 
 _FOLDER: Final = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,400}")')
+
+_LINES: Final = r".*\.jsonl"
+_ROLLOUT: Final = r"rollout-.*\.jsonl"
+_HOMES: Final = (
+    ("claude-code", "CLAUDE_CONFIG_DIR", (".claude", ".config/claude"), "projects", _LINES),
+    ("codex", "CODEX_HOME", (".codex",), "sessions", _ROLLOUT),
+    ("codex", "CODEX_HOME", (".codex",), "archived_sessions", _ROLLOUT),
+    ("pi", "PI_CODING_AGENT_DIR", (".pi/agent",), "sessions", _LINES),
+    ("gemini-cli", "GEMINI_CLI_HOME", ("",), ".gemini/tmp", r"session-.*\.jsonl?"),
+)
+"""
+For each agent: the variable that names its folders, the usual ones in the home of the user, where
+its sessions are in one of them, and how their files are named.
+"""
 
 MAX_DEPTH: Final = 24
 SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
@@ -62,25 +77,19 @@ class UnreadableFile:
 
 def homes() -> tuple[AgentHome, ...]:
     """List where the agents that are known keep their sessions on this machine."""
-    user = Path.home()
-    claude = _folders("CLAUDE_CONFIG_DIR", user / ".claude", user / ".config" / "claude")
-    codex = _folders("CODEX_HOME", user / ".codex")
-    pi = _folders("PI_CODING_AGENT_DIR", user / ".pi" / "agent")
-    gemini = _folders("GEMINI_CLI_HOME", user)
-    lines, rollout = re.compile(r".*\.jsonl"), re.compile(r"rollout-.*\.jsonl")
-    chat = re.compile(r"session-.*\.jsonl?")
-    found = [AgentHome("claude-code", folder / "projects", lines) for folder in claude]
-    for name in ("sessions", "archived_sessions"):
-        found += [AgentHome("codex", folder / name, rollout) for folder in codex]
-    found += [AgentHome("pi", folder / "sessions", lines) for folder in pi]
-    found += [AgentHome("gemini-cli", folder / ".gemini" / "tmp", chat) for folder in gemini]
-    return tuple(found)
+    return tuple(
+        AgentHome(agent, folder / inner, re.compile(pattern))
+        for agent, variable, usual, inner, pattern in _HOMES
+        for folder in _folders(variable, usual)
+    )
 
 
-def _folders(variable: str, *defaults: Path) -> list[Path]:
+def _folders(variable: str, usual: Sequence[str]) -> list[Path]:
     """Return the folders that a variable names, separated by commas; else the usual ones."""
     named = [part.strip() for part in os.environ.get(variable, "").split(",")]
-    return [Path(part).expanduser() for part in named if part] or list(defaults)
+    return [Path(part).expanduser() for part in named if part] or [
+        Path.home() / folder for folder in usual
+    ]
 
 
 def find_sessions(places: Sequence[Path] = ()) -> Iterator[SessionFile | UnreadableFile]:
@@ -124,8 +133,7 @@ def in_home(home: AgentHome) -> Iterator[SessionFile | UnreadableFile]:
 def in_folder(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
     """Find the files below a folder that may be sessions of any agent, by their names."""
     for found in walk(folder):
-        name = found.path.name
-        if isinstance(found, UnreadableFile) or may_be_transcript(name):
+        if isinstance(found, UnreadableFile) or may_be_transcript(found.path.name):
             yield found
 
 
@@ -181,11 +189,8 @@ def project_folder(found: SessionFile) -> str:
     except OSError:
         head = ""
     match = _FOLDER.search(head)
-    if match:
-        try:
-            return str(json.loads(match[1]))
-        except ValueError:
-            pass
+    with suppress(ValueError):
+        return str(json.loads(match[1])) if match else str(found.path.parent)
     return str(found.path.parent)
 
 
@@ -236,24 +241,16 @@ class MeasuringRun(Generic[Measurement]):
         for found in output.track(files[:limit], "Measuring sessions"):
             if time.monotonic() > deadline:
                 self.left += 1
-            elif found.size > MAX_SIZE:
-                self._skip(found, "too large to measure")
-            else:
-                self._measure_one(found, measure)
-
-    def _measure_one(
-        self, found: SessionFile, measure: Callable[[SessionFile], Measurement]
-    ) -> None:
-        try:
-            self.measured.append(measure(found))
-        except FoldlineError as error:
-            if isinstance(error, UnknownFormat) and not found.agent:
-                self.others += 1
-            else:
-                self._skip(found, error.message)
-
-    def _skip(self, found: SessionFile, why: str) -> None:
-        self.unreadable.append(UnreadableFile(found.path, why))
+                continue
+            try:
+                if found.size > MAX_SIZE:
+                    raise InputError("too large to measure")
+                self.measured.append(measure(found))
+            except FoldlineError as error:
+                if isinstance(error, UnknownFormat) and not found.agent:
+                    self.others += 1
+                else:
+                    self.unreadable.append(UnreadableFile(found.path, error.message))
 
     def omissions(self) -> dict[str, Any]:
         """Return what was not measured, and why, as JSON values."""
@@ -266,9 +263,8 @@ class MeasuringRun(Generic[Measurement]):
     def note(self, output: Output) -> None:
         """Say what was not measured, and why."""
         if self.left:
-            output.note(
-                f"{plural(self.left, 'file')} not measured; --limit and --seconds allow more."
-            )
+            left = plural(self.left, "file")
+            output.note(f"{left} not measured; --limit and --seconds allow more.")
         if self.others:
             output.note(f"{plural(self.others, 'other file')} held no conversation.")
         output.note_unreadable([(one.path, one.why) for one in self.unreadable])

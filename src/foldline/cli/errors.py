@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from foldline.cli.output import printable, write_json
 from foldline.errors import (
     BudgetError,
     CannotFit,
@@ -46,20 +47,18 @@ class OutputError(FoldlineError):
     """The result cannot be written where it was to go."""
 
 
-_CODES: tuple[tuple[type[FoldlineError], Exit], ...] = (
-    (BudgetError, Exit.USAGE),
-    (InputError, Exit.INPUT),
-    (RecallError, Exit.INPUT),
-    (CannotFit, Exit.CANNOT_FIT),
-    (StoreError, Exit.STORE),
-    (MissingExtra, Exit.USAGE),
-    (OutputError, Exit.USAGE),
-)
+_CODES: dict[Exit, tuple[type[FoldlineError], ...]] = {
+    Exit.USAGE: (BudgetError, MissingExtra, OutputError),
+    Exit.INPUT: (InputError, RecallError),
+    Exit.CANNOT_FIT: (CannotFit,),
+    Exit.STORE: (StoreError,),
+}
 
 
 def exit_code(error: FoldlineError) -> Exit:
     """Return the exit code of an error."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.UNEXPECTED)
+    codes = (code for code, kinds in _CODES.items() if isinstance(error, kinds))
+    return next(codes, Exit.UNEXPECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +133,6 @@ def _sentence(error: FoldlineError) -> str:
 
 
 def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
-    from foldline.cli.output import printable, write_json
-
     if debug:
         click.echo(printable(traceback.format_exc()), err=True)
     colour = False if os.environ.get("NO_COLOR") else None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+from click.types import FuncParamType
 
 from foldline.cli.output import Output
 from foldline.core.budget import Amount
@@ -23,19 +25,10 @@ from foldline.sql import is_url
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-class IntegerType(click.IntRange):
-    """A whole number; both ends of its range may be left open."""
+class _RangeType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
+    """Says which numbers there are, where one is none of them."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a number, or say which numbers there are."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(_refusal(value, "a whole number", self), param, ctx)
-
-
-class NumberType(click.FloatRange):
-    """A number such as 0.2; both ends of its range may be left open."""
+    noun: str
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a number, or say which numbers there are."""
@@ -44,8 +37,20 @@ class NumberType(click.FloatRange):
         except click.BadParameter:
             found = None
         if found is None or found != found:  # no range refuses nan
-            self.fail(_refusal(value, "a number", self), param, ctx)
+            self.fail(_refusal(value, self.noun, self), param, ctx)
         return found
+
+
+class IntegerType(_RangeType, click.IntRange):
+    """A whole number; both ends of its range may be left open."""
+
+    noun = "a whole number"
+
+
+class NumberType(_RangeType, click.FloatRange):
+    """A number such as 0.2; both ends of its range may be left open."""
+
+    noun = "a number"
 
 
 class PlaceType(click.Path):
@@ -56,117 +61,90 @@ class PlaceType(click.Path):
         return value if is_url(value) else super().convert(value, param, ctx)
 
 
-def _refusal(value: Any, what: str, wanted: click.IntRange | click.FloatRange) -> str:
+def _refusal(value: Any, what: str, wanted: Any) -> str:
     least, most = wanted.min, wanted.max
     start = "above" if wanted.min_open else "from"
-    if least is None:
-        numbers = what
-    elif most is None:
-        numbers = f"{what} {start} {least:,}" + ("" if wanted.min_open else " on")
-    else:
-        numbers = f"{what} {start} {least:,} to {most:,}"
-    return f"{str(value)[:40]!r} is not {numbers}."
+    if least is not None:
+        end = f" to {most:,}" if most is not None else "" if wanted.min_open else " on"
+        what = f"{what} {start} {least:,}{end}"
+    return f"{str(value)[:40]!r} is not {what}."
 
 
 _WRITTEN: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]{1,3})")
 
 
-class UnitType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
+def _unit_type(what: str, units: Mapping[str, float], example: str) -> click.ParamType:  # type: ignore[type-arg]  # since click 8.5 only
     """
-    Reads a number with a unit.
+    Return what reads a number with a unit.
 
     Args:
-        name: What it is a number of.
+        what: What it is a number of.
         units: What each unit is worth, in lower case.
         example: How one is written.
     """
 
-    def __init__(self, name: str, units: dict[str, float], example: str) -> None:
-        self.name = name
-        self._units = units
-        self._example = example
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Turn the text of an option into a number, or say how one is written."""
+    def number(value: str | float) -> float:
         if isinstance(value, (int, float)):
             return float(value)
-        text = str(value).strip()
+        text = value.strip()
         found = _WRITTEN.fullmatch(text)
-        worth = self._units.get(found[2].lower()) if found else None
+        worth = units.get(found[2].lower()) if found else None
         if found is None or worth is None:
-            self.fail(f"{text[:40]!r} is no {self.name}: write {self._example}.", param, ctx)
-        number = float(found[1]) * worth
-        if not number:
-            self.fail(f"{text[:40]!r} would keep nothing at all.", param, ctx)
-        return number
+            raise click.BadParameter(f"{text[:40]!r} is no {what}: write {example}.")
+        if not float(found[1]):
+            raise click.BadParameter(f"{text[:40]!r} would keep nothing at all.")
+        return float(found[1]) * worth
+
+    return FuncParamType(number)
 
 
-PERIOD: Final = UnitType(
+PERIOD: Final = _unit_type(
     "length of time",
     {"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_557_600.0},
     "30d, 12h or 8w",
 )
 """A length of time, in seconds."""
 
-SIZE: Final = UnitType(
+SIZE: Final = _unit_type(
     "size", {"kb": 1e3, "mb": 1e6, "gb": 1e9, "k": 1e3, "m": 1e6, "g": 1e9}, "500MB or 2GB"
 )
 """A size, in bytes."""
 
 
-class AmountType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
-    """
-    Reads an amount.
-
-    Args:
-        shares: Whether a percentage makes sense.
-    """
-
-    name = "amount"
-
-    def __init__(self, *, shares: bool) -> None:
-        self._shares = shares
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Amount:
-        """Turn the text of an option into an amount, or say what would be one."""
-        if isinstance(value, Amount):
-            return value
-        try:
-            return Amount.parse(str(value), shares=self._shares)
-        except BudgetError as error:
-            self.fail(error.message, param, ctx)
+def _amount(value: str | Amount, *, shares: bool) -> Amount:
+    try:
+        return value if isinstance(value, Amount) else Amount.parse(value, shares=shares)
+    except BudgetError as error:
+        raise click.BadParameter(error.message) from error
 
 
-BUDGET: Final = AmountType(shares=True)
-WINDOW: Final = AmountType(shares=False)
+def _budget(value: str | Amount) -> Amount:
+    """Read tokens, or a share."""
+    return _amount(value, shares=True)
 
 
-class BudgetsType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
-    """Reads several amounts, separated by commas."""
+def _window(value: str | Amount) -> Amount:
+    """Read tokens."""
+    return _amount(value, shares=False)
 
-    name = "amounts"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Amount, ...]:
-        """Turn the text of an option into amounts, each once."""
-        if isinstance(value, tuple):
-            return value
-        words = [word for word in str(value).split(",") if word.strip()]
-        if not 1 <= len(words) <= MAX_BUDGETS:
-            self.fail(f"give 1 to {MAX_BUDGETS} budgets, such as {DEFAULT_BUDGETS}.", param, ctx)
-        return tuple(dict.fromkeys(BUDGET.convert(word, param, ctx) for word in words))
+def _budgets(value: str | tuple[Amount, ...]) -> tuple[Amount, ...]:
+    """Read several amounts, separated by commas, each once."""
+    if isinstance(value, tuple):
+        return value
+    words = [word for word in value.split(",") if word.strip()]
+    if not 1 <= len(words) <= MAX_BUDGETS:
+        raise click.BadParameter(f"give 1 to {MAX_BUDGETS} budgets, such as {DEFAULT_BUDGETS}.")
+    return tuple(dict.fromkeys(map(_budget, words)))
 
+
+BUDGET: Final = FuncParamType(_budget)
+WINDOW: Final = FuncParamType(_window)
+BUDGETS: Final = FuncParamType(_budgets)
 
 DEFAULT_BUDGETS: Final = "5%,10%,20%"
 
 MAX_BUDGETS: Final = 12
-
-BUDGETS: Final = BudgetsType()
 
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -225,10 +203,7 @@ model = click.option(
 )
 
 priced_model = click.option(
-    "--model",
-    metavar="NAME",
-    default=PRICED_MODEL,
-    help=f"Whose prices ({PRICED_MODEL}).",
+    "--model", metavar="NAME", default=PRICED_MODEL, help=f"Whose prices ({PRICED_MODEL})."
 )
 
 budgets = click.option(
@@ -247,12 +222,34 @@ def number(
     name: str,
     kind: Any,
     default: float | None,
-    help: str,  # noqa: A002  # as click has it
+    help: str | None = None,  # noqa: A002  # as click has it
     metavar: str = "N",
 ) -> Callable[[Decorated], Decorated]:
     """Return an option that takes a number; its help shows the default, where that is not 0."""
     return click.option(
         name, metavar=metavar, type=kind, default=default, show_default=bool(default), help=help
+    )
+
+
+def fraction(
+    name: str,
+    default: float,
+    help: str | None = None,  # noqa: A002  # as click has it
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes a number from 0 to 1."""
+    return number(name, FRACTION, default, help, "X")
+
+
+def choice(
+    name: str,
+    values: Sequence[str],
+    default: str = "",
+    help: str | None = None,  # noqa: A002  # as click has it
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes one of a few words, the first one unless given."""
+    kind = click.Choice(values)
+    return click.option(
+        name, type=kind, default=default or values[0], show_default=True, help=help
     )
 
 
@@ -284,11 +281,50 @@ archive = click.option(
     help=f"Where removed content is kept (default: archive.db {DATA_FOLDER}).",
 )
 
+policies = click.option(
+    "--policy",
+    "policies",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_policy,
+    help="Repeatable (default).",
+)
+
 policy = click.option(
     "--policy",
     metavar="NAME",
     shell_complete=complete_policy,
     help=f"How to compact: {', '.join(POLICY_NAMES)}.",
+)
+
+
+def refuse(words: str) -> NoReturn:
+    """
+    End a command whose options make no sense together.
+
+    Raises:
+        UsageError: Always; it points at the help of the command.
+    """
+    raise click.UsageError(words, click.get_current_context())
+
+
+def together(*given: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+    """Return several options as one decorator, in the order of the help."""
+
+    def decorate(command: Decorated) -> Decorated:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+debug = click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+
+_output_options = together(
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+    click.option("-q", "--quiet", is_flag=True, help="No notes on stderr, only errors."),
+    debug,
 )
 
 
@@ -299,14 +335,28 @@ def output(command: Callable[..., object]) -> Callable[..., object]:
     def with_output(*arguments: Any, as_json: bool, quiet: bool, **settings: Any) -> object:
         return command(*arguments, output=Output(as_json, quiet), **settings)
 
-    decorated: Callable[..., object] = with_output
-    for option in (
-        click.option("--debug", is_flag=True, expose_value=False, hidden=True),
-        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr, only errors."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
-    ):
-        decorated = option(decorated)
-    return decorated
+    return _output_options(with_output)
+
+
+def on_store(
+    opens: Callable[[Any], AbstractContextManager[Any]],
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """
+    Return what gives a command the store that its group names, and its `Output`.
+
+    Args:
+        opens: Opens the store from the object of the group; it is closed after the command.
+    """
+
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
+        @wraps(command)
+        def with_store(target: Any, /, **settings: Any) -> object:
+            with opens(target) as store:
+                return command(store, **settings)
+
+        return output(click.pass_obj(with_store))
+
+    return decorate
 
 
 def accept_after_subcommand(group: click.Group) -> None:

@@ -207,12 +207,7 @@ def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
     """
     from foldline.cli.screen import GAP, Grid
 
-    grid = Grid(
-        box=None,
-        header_style="dim",
-        pad_edge=False,
-        padding=(0, GAP, 0, 0),
-    )
+    grid = Grid(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
         grid.add_column(
             name.lstrip(">*"),
@@ -269,9 +264,9 @@ def share(part: float, whole: float) -> str:
 
 def size(count: int) -> str:
     """Write a number of bytes: ``812 B``, ``1.4 MB``."""
-    value, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            break
+    value = float(count)
+    for unit, digits in (("B", 0), ("kB", 0), ("MB", 1)):
+        if value < 1000:
+            return f"{value:.{digits}f} {unit}"
         value /= 1000
-    return f"{value:.0f} {unit}" if unit in ("B", "kB") else f"{value:.1f} {unit}"
+    return f"{value:.1f} GB"

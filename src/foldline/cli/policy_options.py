@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from foldline.cli.options import NumberType
+from foldline.cli.options import NumberType, together
+from foldline.cli.output import plural
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown_key_error
 from foldline.core.spending import Spent
@@ -22,36 +23,6 @@ from foldline.errors import BudgetError, InputError
 from foldline.settings.sources import read_template, read_text
 from foldline.values.handles import handles
 from foldline.values.transcript import Transcript
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class SummarizerOptions:
-    """Who is asked for an account, about what, in which form, and for how much money."""
-
-    summarizer: str | None = None
-    focus: str = ""
-    template: str | None = None
-    usd: float | None = None
-
-    @classmethod
-    def take(cls, rest: dict[str, Any]) -> SummarizerOptions:
-        """Take the options of `summarizer_options` out of those of a command."""
-        return cls(
-            rest.pop("summarizer"), rest.pop("focus"), rest.pop("template"), rest.pop("usd")
-        )
-
-    def apply_to(self, config: Config) -> Config:
-        """Return a configuration in which these options hold."""
-        changes: dict[str, Any] = {}
-        if self.summarizer is not None:
-            changes["summarizer"] = self.summarizer
-        if self.template is not None:
-            changes["summary"] = {"template": self.template}
-        if self.usd is not None:
-            changes["limits"] = {"usd": self.usd}
-        return config.replace(**changes) if changes else config
 
 
 def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -66,29 +37,36 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
     return read_template(Path(value))
 
 
-def summarizer_options(command: Command) -> Command:
-    """Give a command the options of `SummarizerOptions`."""
-    for option in (
-        click.option(
-            "--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."
-        ),
-        click.option(
-            "--template",
-            metavar="NAME|FILE",
-            callback=_template,
-            help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
-        ),
-        click.option(
-            "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
-        ),
-        click.option(
-            "--summarizer",
-            metavar="MODEL",
-            help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
-        ),
-    ):
-        command = option(command)
-    return command
+summarizer_options = together(
+    click.option(
+        "--summarizer",
+        metavar="MODEL",
+        help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+    ),
+    click.option(
+        "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
+    ),
+    click.option(
+        "--template",
+        metavar="NAME|FILE",
+        callback=_template,
+        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
+    ),
+    click.option("--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."),
+)
+"""Who is asked for an account, about what, in which form, and for how much money."""
+
+
+def configure_summarizer(
+    config: Config, summarizer: str | None, template: str | None, usd: float | None
+) -> Config:
+    """Return a configuration in which the options of a summarizer hold that were given."""
+    changes = {
+        "summarizer": summarizer,
+        "summary": template and {"template": template},
+        "limits": None if usd is None else {"usd": usd},
+    }
+    return config.replace(**{name: one for name, one in changes.items() if one is not None})
 
 
 def bill(spent: Spent) -> str:
@@ -96,7 +74,7 @@ def bill(spent: Spent) -> str:
     if not spent.attempts:
         return ""
     tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
-    requests = "1 request" if spent.attempts == 1 else f"{spent.attempts} requests"
+    requests = plural(spent.attempts, "request")
     price = f", ${spent.usd:.4f}" if spent.usd else ""
     return f"{spent.model or 'a model'}: {requests}, {spent.seconds:.1f} s, {tokens}{price}"
 
@@ -117,8 +95,7 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
     known = {leaf.key: leaf for leaf in leaves(Config)}
     found, rest = {}, []
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key = key.strip().replace("-", "_")
+        key, equals, text = _parse(setting)
         if equals and key in known:
             found[key] = read_text(known[key], text, key)
         elif "." in key:
@@ -126,6 +103,11 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
         else:
             rest.append(setting)
     return found, tuple(rest)
+
+
+def _parse(setting: str) -> tuple[str, str, str]:
+    key, equals, text = setting.partition("=")
+    return key.strip().replace("-", "_"), equals, text
 
 
 def build_policy(
@@ -149,8 +131,7 @@ def build_policy(
     known = inspect.signature(POLICIES[title]).parameters
     arguments = tuning(base, title)
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key = key.strip().replace("-", "_")
+        key, equals, text = _parse(setting)
         if not equals or key not in known:
             what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
             own = ", ".join(known) or "none"
@@ -164,16 +145,12 @@ def _value(key: str, text: str, default: object) -> Any:
     """Read a value as what the default is: a whole number, a number, or names."""
     if not isinstance(default, (int, float)):
         return tuple(name.strip() for name in text.split(",") if name.strip())
-    read: Callable[[str], float] = int if isinstance(default, int) else float
-    try:
-        value = read(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1e9:
-        whole = isinstance(default, int)
-        wanted = "a whole number from 0 on" if whole else "a number such as 0.2"
-        raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
-    return value
+    wanted = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
+    with suppress(ValueError):
+        value = int(text) if isinstance(default, int) else float(text)
+        if 0 <= value < 1e9:
+            return value
+    raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
 
 
 def pin_messages(transcript: Transcript, pins: Sequence[str], keep: int) -> Transcript:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from foldline import api
 from foldline.cli.output import Output
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.files import FILE_FORMATS, check_json, read_file
+from foldline.formats.files import FILE_FORMATS, check_json, read_bytes, read_file
 from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
@@ -80,8 +80,8 @@ class Input:
 
 def open_input(
     file: str,
-    format: str | None,  # noqa: A002  # as the option
-    wanted: str | None,
+    source_format: str | None,
+    conversation: str | None,
     output: Output,
     max_bytes: int | None = None,
 ) -> Input:
@@ -90,8 +90,8 @@ def open_input(
 
     Args:
         file: A path, or "-" for stdin.
-        format: A kind of file or a wire format; None to recognise it.
-        wanted: Name or number of the conversation; None for the last.
+        source_format: A kind of file or a wire format; None to recognise it.
+        conversation: Its name or number; None for the last.
         output: Tells which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
@@ -99,12 +99,12 @@ def open_input(
         InputError: It cannot be read, or has no such conversation.
     """
     with output.working(f"Reading {file}", long=_is_large(file)):
-        recording = _read(file, format, max_bytes)
+        recording = _read(file, source_format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
-    index = _choose(recording, wanted)
+    index = _choose(recording, conversation)
     opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
-    if opened.place and wanted is None:
+    if opened.place and conversation is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
         output.note(
@@ -144,14 +144,14 @@ def _warn_unknown(model: str, counter: str) -> Iterator[str]:
 def _read(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
-        data = _stdin(limit) if file == "-" else _content(file, limit)
+        data = _stdin(limit) if file == "-" else read_bytes(Path(file), limit)
         return _as_dialect(TranscriptSource.of(data, file, max_bytes), format)
     content = _stdin(limit) if file == "-" else file
     try:
         return read_file(content, format=format or "auto", max_bytes=max_bytes)
     except UnknownFormat:
         if format is None:
-            data = content if isinstance(content, bytes) else _content(content, limit)
+            data = content if isinstance(content, bytes) else read_bytes(Path(file), limit)
             _name_the_message(TranscriptSource.of(data, max_bytes=max_bytes))
         raise
 
@@ -182,17 +182,6 @@ def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A0
     return Recording("wire", (RecordedConversation("messages", there),), document)
 
 
-def _content(file: str, limit: int) -> bytes:
-    try:
-        if not stat.S_ISREG(Path(file).stat().st_mode):
-            raise InputError(f"{file} is no regular file", hint="Name a file.")
-        with Path(file).open("rb") as opened:
-            return opened.read(limit + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{file} cannot be read: {reason}") from error
-
-
 def _stdin(limit: int) -> bytes:
     if sys.stdin.isatty():
         click.echo("Reading a conversation from the terminal; end it with Ctrl-D.", err=True)
@@ -200,11 +189,9 @@ def _stdin(limit: int) -> bytes:
 
 
 def _is_large(file: str) -> bool:
-    try:
-        status = Path(file).stat()
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_size > LARGE
+    with suppress(OSError, ValueError):
+        return Path(file).is_file() and Path(file).stat().st_size > LARGE
+    return False
 
 
 def _choose(recording: Recording, wanted: str | None) -> int:

@@ -81,12 +81,11 @@ def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace characters that an encoding lacks: our signs by plain ones, others escaped."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    first = error.object[error.start]
+    start = error.start
+    first = error.object[start]
     if first in _PLAIN:
-        return _PLAIN[first], error.start + 1
-    whole = UnicodeEncodeError(
-        error.encoding, error.object, error.start, error.start + 1, error.reason
-    )
+        return _PLAIN[first], start + 1
+    whole = UnicodeEncodeError(error.encoding, error.object, start, start + 1, error.reason)
     return codecs.backslashreplace_errors(whole)
 
 

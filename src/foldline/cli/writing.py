@@ -80,9 +80,13 @@ def write_whole(out: Path, data: bytes, source: str) -> None:
     content = gzip.compress(data, mtime=0) if target.suffix == ".gz" else data
     try:
         if _is_direct(out):
-            _write_into(out, content)
+            number = _descriptor(out)
+            with out.open("wb") if number is None else os.fdopen(os.dup(number), "wb") as file:
+                file.write(content)
         else:
-            _replace(target, content, _mode(target, source))
+            with open_replacement(target) as file:
+                file.write(content)
+                Path(file.name).chmod(_mode(target, source))
     except OSError as error:
         raise FoldlineError(
             f"{out} cannot be written: {error.strerror or error}.",
@@ -103,21 +107,6 @@ def _descriptor(out: Path) -> int | None:
     if found is None:
         return None
     return int(found[2]) if found[2] else ("stdin", "stdout", "stderr").index(found[1])
-
-
-def _write_into(out: Path, content: bytes) -> None:
-    number = _descriptor(out)
-    if number is None:
-        out.write_bytes(content)
-        return
-    with os.fdopen(os.dup(number), "wb") as file:
-        file.write(content)
-
-
-def _replace(target: Path, content: bytes, mode: int) -> None:
-    with open_replacement(target) as file:
-        file.write(content)
-        Path(file.name).chmod(mode)
 
 
 def _mode(target: Path, source: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +14,7 @@ from foldline.api import compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for
+from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for, each_conversation
 from foldline.engine.policies import configure
 from foldline.errors import BudgetError
 from foldline.evaluation.methods import clearing, policy_method, trimming
@@ -28,7 +29,6 @@ from foldline.evaluation.retention import (
 from foldline.formats.recording import Recording
 from foldline.formats.registry import dialect
 from foldline.models.catalogue import Catalogue
-from foldline.models.info import ModelInfo
 from foldline.repair.repair import repair
 from foldline.values.edits import apply
 from foldline.values.tokens import TokenCounter
@@ -83,21 +83,16 @@ class Compact:
     def start(self) -> Work:
         """Return what makes a row of every conversation."""
         ladder = named_policy(self.policy, self.config)
-        return lambda recording: self._rows(recording, ladder)
+        return lambda recording: each_conversation(
+            recording, lambda one: [self._row(one.transcript, ladder)]
+        )
 
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Add up sizes, and count by status."""
         listed = list(rows)
-        totals = add_up(listed, *SIZES)
-        for status in ("compacted", "unchanged", "failed"):
-            totals[status] = sum(row["status"] == status for row in listed)
-        return totals
-
-    def _rows(self, recording: Recording, ladder: Policy) -> Iterator[Row]:
-        for number, conversation in enumerate(recording.conversations, 1):
-            place = {"number": number, "conversation": conversation.name}
-            row = self._row(conversation.transcript, ladder)
-            yield {"format": recording.format, **place, **row}
+        statuses = Counter(row["status"] for row in listed)
+        counts = {name: statuses[name] for name in ("compacted", "unchanged", "failed")}
+        return add_up(listed, *SIZES) | counts
 
     def _row(self, there: Transcript, ladder: Policy) -> Row:
         counter = counter_for(there, self.model)
@@ -191,13 +186,15 @@ class MeasureRetention:
     def start(self) -> Work:
         """Make the methods, and return what measures a session."""
         ladders = [named_policy(name, self.config) for name in self.policies or ("",)]
-        info = _find_prices(self.model)
+        info = Catalogue.load().find(self.model)
+        if info.prices is None:
+            words = f"The price of {self.model[:60]!r} is not known."
+            raise BudgetError(words, hint="Name another model.")
         methods = (*(policy_method(one, self.config) for one in ladders), clearing(), trimming())
         plan = MeasurementPlan(
             methods, {goal_name(goal): partial(_tokens, goal) for goal in self.budgets}
         )
         replays = Replays(ladders, self.window or info.readable, self.config, self.model)
-        assert info.prices is not None  # noqa: S101  # _priced has seen to it
         price = info.prices.of
         return lambda recording: _rows(recording, plan, replays, lambda bill: price(bill.usage))
 
@@ -206,9 +203,9 @@ class MeasureRetention:
         totals = Totals()
         for row in rows:
             where = "/".join(filter(None, (row["kind"], row["method"], row.get("goal"))))
-            for name in _SUMMED[row["kind"]]:
-                totals[f"{where}/{name}"] = totals.get(f"{where}/{name}", 0) + row[name]
-            totals[f"{where}/count"] = totals.get(f"{where}/count", 0) + 1
+            figures = {name: row[name] for name in _SUMMED[row["kind"]]}
+            for name, value in (figures | {"count": 1}).items():
+                totals[f"{where}/{name}"] = totals.get(f"{where}/{name}", 0) + value
         return totals
 
 
@@ -219,13 +216,6 @@ def goal_name(goal: float) -> str:
 
 def _tokens(goal: float, whole: int) -> int:
     return max(1, int(goal if goal >= 1 else goal * whole))
-
-
-def _find_prices(model: str) -> ModelInfo:
-    info = Catalogue.load().find(model)
-    if info.prices is None:
-        raise BudgetError(f"The price of {model[:60]!r} is not known.", hint="Name another model.")
-    return info
 
 
 def _rows(

@@ -42,7 +42,7 @@ def connect(path: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _readable(path: str) -> Iterator[None]:
+def _readable(path: str, wanted: str = "read") -> Iterator[None]:
     """Turn whatever a storage raises into an `InputError` that names the path."""
     try:
         yield
@@ -50,7 +50,7 @@ def _readable(path: str) -> Iterator[None]:
         raise
     except Exception as error:  # every storage has exceptions of its own
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"{path} cannot be read: {reason[:300]}") from error
+        raise InputError(f"{path} cannot be {wanted}: {reason[:300]}") from error
 
 
 def read_whole(path: str, most: int) -> bytes:
@@ -202,28 +202,27 @@ def _absolute(path: str) -> str:
 
 
 def _matching(pattern: str) -> Iterator[SourceFile]:
+    with _readable(pattern, "looked at"):
+        try:
+            yield from _look_up(pattern)
+        except FileNotFoundError as error:
+            raise InputError(f"{pattern} does not exist") from error
+
+
+def _look_up(pattern: str) -> Iterator[SourceFile]:
     system, inner = connect(pattern)
     web = pattern.startswith(("http://", "https://"))
-    try:
-        if _has_magic(inner, web) and (web or not system.exists(inner)):
-            found = system.glob(inner, detail=True)
-            for info in found.values():
-                if info.get("type") == "file" or info.get("islink"):
-                    yield _file(system, info, pattern)
-        elif inner.endswith("/") if web else system.isdir(inner):
-            yield from _walk(system, inner, pattern)
-        else:
-            info = system.info(inner)
-            if info.get("type") == "other" and not info.get("islink"):
-                raise InputError(f"{pattern} is no regular file")
-            yield _file(system, info, pattern)
-    except FoldlineError:
-        raise
-    except FileNotFoundError as error:
-        raise InputError(f"{pattern} does not exist") from error
-    except Exception as error:  # every storage has exceptions of its own
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"{pattern} cannot be looked at: {reason[:300]}") from error
+    if _has_magic(inner, web) and (web or not system.exists(inner)):
+        for info in system.glob(inner, detail=True).values():
+            if info.get("type") == "file" or info.get("islink"):
+                yield _file(system, info, pattern)
+    elif inner.endswith("/") if web else system.isdir(inner):
+        yield from _walk(system, inner, pattern)
+    else:
+        info = system.info(inner)
+        if info.get("type") == "other" and not info.get("islink"):
+            raise InputError(f"{pattern} is no regular file")
+        yield _file(system, info, pattern)
 
 
 def _has_magic(path: str, web: bool) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
-from foldline.formats.recording import Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TokenCounter
@@ -46,6 +46,16 @@ class Operation(Protocol):
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Add up the rows of one session."""
         ...
+
+
+def each_conversation(
+    recording: Recording, rows: Callable[[RecordedConversation], Iterable[Row]]
+) -> Iterator[Row]:
+    """Go through the rows of every conversation of a session, and say of which each is."""
+    for number, conversation in enumerate(recording.conversations, 1):
+        place = {"format": recording.format, "number": number, "conversation": conversation.name}
+        for row in rows(conversation):
+            yield {**place, **row}
 
 
 def counter_for(there: Transcript, model: str | None = None) -> TokenCounter:

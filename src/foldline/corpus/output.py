@@ -157,14 +157,8 @@ class OutputFolder:
             return read_footer(file)
 
     def _note(self, operation: Operation, mark: str, more: Mapping[str, Any]) -> None:
-        manifest = {
-            "schema": SCHEMA,
-            "operation": operation.name,
-            "settings": settings(operation),
-            "fingerprint": mark,
-            **more,
-        }
-        text = json.dumps(manifest, indent=1, ensure_ascii=True)
+        head = {"schema": SCHEMA, "operation": operation.name, "settings": settings(operation)}
+        text = json.dumps({**head, "fingerprint": mark, **more}, indent=1, ensure_ascii=True)
         write_whole(f"{self.folder}/{MANIFEST}", f"{text}\n".encode())
 
 

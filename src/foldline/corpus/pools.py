@@ -262,25 +262,23 @@ class DaskPool:
 
         left, running = iter(tasks), dict[Any, WorkTask]()
         window = max(WINDOW, 4 * sum(self._client.ncores().values()))
-        ended = as_completed([])  # type: ignore[no-untyped-call]
+        ended: Any = as_completed([])  # type: ignore[no-untyped-call]
+
+        def submit(count: int) -> None:
+            for task in islice(left, count):
+                key = f"foldline-{task.key}"
+                future = self._client.submit(function, task, key=key, pure=False)
+                running[future] = task
+                ended.add(future)
+
         try:
-            for task in islice(left, window):
-                self._submit(function, task, running, ended)
+            submit(window)
             for future in ended:
-                task = running.pop(future)
-                yield _finish(task, future)
-                for more in islice(left, 1):
-                    self._submit(function, more, running, ended)
+                yield _finish(running.pop(future), future)
+                submit(1)
         finally:
             if self._client.status == "running":
                 self._client.cancel(list(running))
-
-    def _submit(
-        self, function: Function, task: WorkTask, running: dict[Any, WorkTask], to: Any
-    ) -> None:
-        future = self._client.submit(function, task, key=f"foldline-{task.key}", pure=False)
-        running[future] = task
-        to.add(future)
 
 
 def _finish(task: WorkTask, future: Any) -> Done:

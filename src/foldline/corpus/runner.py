@@ -122,13 +122,10 @@ def run(
                 tasks = [one for task in tasks for one in _parts(task, lost, mark)]
         found = _add_up([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
-    return _report(place.folder, found, resumed, len(tasks))
-
-
-def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> CorpusReport:
-    failures = tuple((path, offset, why) for path, offset, why in found["failures"])
-    sessions, failed = found["sessions"], found["failed"]
-    return CorpusReport(out, sessions, failed, resumed, parts, found["totals"], failures)
+    failures = tuple((path, offset, why) for path, offset, why in found.pop("failures"))
+    return CorpusReport(
+        place.folder, resumed=resumed, parts=len(tasks), failures=failures, **found
+    )
 
 
 def _work(

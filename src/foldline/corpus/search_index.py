@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, ClassVar, Final
 
-from foldline.corpus.operation import Row, Totals, Work
+from foldline.corpus.operation import Row, Totals, Work, each_conversation
 from foldline.corpus.output import OutputFolder
 from foldline.corpus.parquet import read_rows
 from foldline.errors import InputError, StoreError
 from foldline.evaluation.future_use import render_message
-from foldline.formats.recording import Recording
+from foldline.formats.recording import RecordedConversation
 from foldline.relevance.terms import terms
-from foldline.values.messages import Message
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class BuildIndex:
 
     def start(self) -> Work:
         """Return what cuts the conversations of a session into terms."""
-        return _rows
+        return lambda recording: each_conversation(recording, _postings)
 
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Count conversations, and the terms in them."""
@@ -47,16 +46,9 @@ class BuildIndex:
         return {"conversations": len(lengths), "terms": sum(lengths.values())}
 
 
-def _rows(recording: Recording) -> Iterator[Row]:
-    for number, conversation in enumerate(recording.conversations, 1):
-        place = {"number": number, "conversation": conversation.name}
-        for row in _postings(conversation.transcript.messages):
-            yield {**place, **row}
-
-
-def _postings(messages: Iterable[Message]) -> Iterator[Row]:
+def _postings(conversation: RecordedConversation) -> Iterator[Row]:
     counts, first, length = dict[str, int](), dict[str, int](), 0
-    for at, message in enumerate(messages):
+    for at, message in enumerate(conversation.transcript.messages):
         for term in terms(render_message(message)):
             counts[term] = counts.get(term, 0) + 1
             first.setdefault(term, at)
@@ -135,10 +127,7 @@ def _rank(
 ) -> list[CorpusMatch]:
     count = totals["conversations"]
     mean = max(1.0, totals["terms"] / max(1, count))
-    documents: dict[str, int] = defaultdict(int)
-    for rows in found.values():
-        for row in rows:
-            documents[row["term"]] += 1
+    documents = Counter(row["term"] for rows in found.values() for row in rows)
     rarity = {
         term: math.log(1 + (count - number + 0.5) / (number + 0.5))
         for term, number in documents.items()
@@ -156,6 +145,6 @@ def _match(
     for row in rows:
         norm = SATURATION * (1 - LENGTHS + LENGTHS * row["length"] / mean)
         score += rarity[row["term"]] * row["count"] * (SATURATION + 1) / (row["count"] + norm)
-    path, offset, number, conversation = place
     matched = tuple(row["term"] for row in rows)
+    path, offset, number, conversation = place
     return CorpusMatch(path, offset, number, conversation, score, rows[0]["message"], matched)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for
+from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for, each_conversation
 from foldline.evaluation.breakdown import KINDS, by_kind, waste
-from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation
 from foldline.values.messages import ToolCall, ToolResult
 
 _KINDS: Final = {kind: f"{kind.replace(' ', '_')}_tokens" for kind in KINDS}
@@ -40,15 +40,11 @@ class Scan:
 
     def start(self) -> Work:
         """Return what makes a row of every conversation."""
-        return self._rows
+        return lambda recording: each_conversation(recording, lambda one: [self._row(one)])
 
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Add up counts and tokens."""
         return add_up(rows, *_COUNTS, *_TOKENS)
-
-    def _rows(self, recording: Recording) -> Iterator[Row]:
-        for number, conversation in enumerate(recording.conversations, 1):
-            yield {"format": recording.format, "number": number, **self._row(conversation)}
 
     def _row(self, conversation: RecordedConversation) -> Row:
         there = conversation.transcript
@@ -56,7 +52,6 @@ class Scan:
         parts = [part for message in messages for part in message.parts]
         kinds = {share.name: share.tokens for share in by_kind(messages, counter)}
         return {
-            "conversation": conversation.name,
             "counter": counter.name,
             "messages": len(messages),
             "user_messages": sum(message.role == "user" for message in messages),

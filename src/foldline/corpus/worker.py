@@ -116,8 +116,7 @@ def process(operation: Operation, out: str, task: WorkTask) -> Footer:
         StoreError: The part cannot be written.
     """
     footer = _empty()
-    rows = _rows(operation, task, footer)
-    return _write(operation, out, task, rows, footer)
+    return _write(operation, out, task, _rows(operation, task, footer), footer)
 
 
 def give_up(operation: Operation, out: str, task: WorkTask, why: str) -> Footer:

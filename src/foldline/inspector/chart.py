@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
 from foldline.inspector.html import Html, h, join, rect
 from foldline.inspector.pages.layout import Links, brief
-from foldline.inspector.timeline import BANDS, Point
+from foldline.inspector.timeline import BANDS, Point, Revision
 from foldline.inspector.trace import SessionTrace
 
 COLUMNS: Final = 480
@@ -23,17 +22,9 @@ TALL: Final = 1_000.0
 """The height of the drawing, in its own units; its width is the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The requests that are drawn, from ``first`` to before ``end``."""
-
-    first: int
-    end: int
-
-
-def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
+def columns(points: Sequence[Point], drawn: range) -> list[Point]:
     """Return what is drawn: at most `COLUMNS` requests, of each place the fullest."""
-    held = points[drawn.first : drawn.end]
+    held = points[drawn.start : drawn.stop]
     if len(held) <= COLUMNS:
         return list(held)
     edges = [len(held) * index // COLUMNS for index in range(COLUMNS + 1)]
@@ -41,7 +32,7 @@ def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
     return [max(place, key=lambda point: point.tokens) for place in places]
 
 
-def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
+def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
     """
     Draw the tokens of every request by kind.
 
@@ -65,13 +56,12 @@ def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
         height="260",
         aria_hidden="true",
     )
-    marks = list(_marks(trace, links, drawn))
     drawing = h(
         "svg",
         plot,
         list(_limits(trace, top)),
         list(_breaks(shown)),
-        marks,
+        list(_marks(trace, links, drawn)),
         h("line", class_="cursor", x1="0", x2="0", y1="18", y2="278", hidden=True),
         h("text", f"request {shown[0].request.number}", x="0", y="322", class_="axis"),
         h("text", _last(shown[-1]), x="100%", y="322", class_="axis end"),
@@ -81,13 +71,14 @@ def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
         role="group",
         aria_label="Tokens by kind over time",
     )
+    requests = [[point.request.number, *point.sizes] for point in shown]
     return h(
         "div",
         drawing,
         h("div", class_="scrub", hidden=True),
         h("output", class_="tip", hidden=True),
         class_="chart",
-        data_requests=_data(shown),
+        data_requests=json.dumps(requests, separators=(",", ":")),
         data_bands=json.dumps(BANDS),
         data_href=links.request(0),
     )
@@ -125,14 +116,15 @@ def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
     edges = [TALL * index / len(shown) for index in range(len(shown) + 1)]
     across = [x for pair in pairwise(edges) for x in pair]
     stacks = [list(accumulate(point.sizes, initial=0)) for point in shown for _ in (0, 1)]
+
+    def edge(band: int) -> list[str]:
+        heights = (_height(stack[band], top) for stack in stacks)
+        return [f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True)]
+
     for band, name in enumerate(BANDS):
         if not any(point.sizes[band] for point in shown):
             continue
-        upper = [
-            (x, _height(stack[band + 1], top)) for x, stack in zip(across, stacks, strict=True)
-        ]
-        lower = [(x, _height(stack[band], top)) for x, stack in zip(across, stacks, strict=True)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*upper, *reversed(lower)))
+        line = " ".join((*edge(band + 1), *reversed(edge(band))))
         yield h("polygon", points=line, class_=f"kind-{band}", data_kind=name)
 
 
@@ -165,45 +157,28 @@ def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
     """Mark the requests whose beginning the cache no longer held."""
     for place, point in zip(_places(shown), shown, strict=True):
         if point.lost:
-            yield h(
-                "circle",
-                h("title", f"cache break at request {point.request.number}"),
-                cx=f"{100 * place:.2f}%",
-                cy="284",
-                r="3",
-                class_="break",
-            )
+            title = h("title", f"cache break at request {point.request.number}")
+            yield h("circle", title, cx=f"{100 * place:.2f}%", cy="284", r="3", class_="break")
 
 
-def _marks(trace: SessionTrace, links: Links, drawn: Range) -> Iterator[Html]:
+def _marks(trace: SessionTrace, links: Links, drawn: range) -> Iterator[Html]:
     found = [
         (index, number)
         for index, number in enumerate(trace.timeline.marks)
-        if index and drawn.first <= number < drawn.end
+        if index and number in drawn
     ]
     every = max(1, -(-len(found) // MARKS))
     for index, number in found[::every]:
-        x = f"{100 * (number - drawn.first) / max(1, drawn.end - drawn.first):.2f}%"
-        revision = trace.segments[index].revision
-        cause = revision.cause if revision else "compaction"
-        name = "undo" if cause == "undo" else "compaction"
+        x = f"{100 * (number - drawn.start) / max(1, len(drawn)):.2f}%"
+        name = (trace.segments[index].revision or Revision("compaction")).name
         line = h("line", x1=x, x2=x, y1="18", y2="278", class_=f"mark {name}")
         label = h("text", str(index), x=x, y="296", class_="mark")
-        yield h(
-            "a",
-            line,
-            h("circle", cx=x, cy="292", r="9", class_="mark"),
-            label,
-            href=links.compaction(index),
-            aria_label=f"{name} {index}, before request {number}",
-        )
+        circle = h("circle", cx=x, cy="292", r="9", class_="mark")
+        words = f"{name} {index}, before request {number}"
+        yield h("a", line, circle, label, href=links.compaction(index), aria_label=words)
 
 
-def _data(shown: Sequence[Point]) -> str:
-    return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
-
-
-def legend(trace: SessionTrace, drawn: Range) -> Html:
+def legend(trace: SessionTrace, drawn: range) -> Html:
     """Say which colour stands for what, with the tokens of the request that comes next."""
     top = _top(trace, columns(trace.timeline.points, drawn))
     above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]
@@ -226,6 +201,11 @@ def legend(trace: SessionTrace, drawn: Range) -> Html:
 def swatch(band: int) -> Html:
     """Return the colour of a kind."""
     return h("span", class_=f"swatch kind-{band}", aria_hidden="true")
+
+
+def named(kind: str) -> Html:
+    """Return the colour and the name of a kind."""
+    return join(swatch(BANDS.index(kind)), " ", label(kind))
 
 
 def label(band: str) -> str:

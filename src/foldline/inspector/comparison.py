@@ -85,17 +85,10 @@ def compare(
         revision: The change between the two.
         counter: Counts messages.
     """
-    fates = _FateFinder(old, new, revision)
+    size = counter.message
     rows = tuple(
-        MessageFate(
-            fate,
-            before,
-            after,
-            counter.message(before) if before else 0,
-            counter.message(after) if after else 0,
-            quoted,
-        )
-        for fate, before, after, quoted in fates.rows()
+        MessageFate(fate, was, now, size(was) if was else 0, size(now) if now else 0, quoted)
+        for fate, was, now, quoted in _FateFinder(old, new, revision).rows()
     )
     return ViewComparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
 
@@ -128,8 +121,8 @@ class _FateFinder:
         self._new = new
         self._stays = {message.id: message for message in new}
         self._revision = revision
-        known = {message.id for message in old}
-        self._added = [message for message in new if message.id not in known]
+        self._stood = {message.id for message in old}
+        self._added = [message for message in new if message.id not in self._stood]
         self._snapshot = SnapshotText(self._added)
         self._rewrites = {
             edit.message: edit for edit in revision.edits if isinstance(edit, Rewrite)
@@ -137,32 +130,28 @@ class _FateFinder:
 
     def rows(self) -> Iterator[tuple[Fate, Message | None, Message | None, int]]:
         """Yield rows: messages of before in order, each new one in front of what follows it."""
-        old = {message.id for message in self._old}
-        before_of: dict[str, list[Message]] = {}
+        places = self._fold_places()
         waiting: list[Message] = []
         for message in self._new:
-            if message.id in old:
-                before_of[message.id], waiting = waiting, []
+            if message.id in self._stood:
+                places.setdefault(message.id, [])[:0] = waiting
+                waiting = []
             else:
                 waiting.append(message)
-        folds = self._fold_places()
-        given: set[str] = set()
+        coming = {message.id: message for message in self._added}
         for message in self._old:
-            ahead = [*before_of.get(message.id, ()), *folds.get(message.id, ())]
-            for new in ahead:
-                if new.id not in given:
-                    given.add(new.id)
+            for new in places.get(message.id, ()):
+                if coming.pop(new.id, None):
                     yield "added", None, new, 0
             yield self._row(message)
-        for new in self._added:
-            if new.id not in given:
-                yield "added", None, new, 0
+        for new in coming.values():
+            yield "added", None, new, 0
 
     def _fold_places(self) -> dict[str, list[Message]]:
         """Return the snapshots by the first message that each stands for."""
         if self._revision.cause == "recorded":
             first = next((m.id for m in self._old if m.id not in self._stays), "")
-            return {first: self._added}
+            return {first: list(self._added)}
         places: dict[str, list[Message]] = {}
         for edit in self._revision.edits:
             if isinstance(edit, Fold) and edit.snapshot.id in self._stays:

@@ -190,11 +190,8 @@ def _serialize(content: FileContent) -> Iterator[str]:
     head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
-        yield from (json.dumps(message_to_json(one, _nothing)) for one in messages)
-
-
-def _nothing(_: Any) -> None:
-    """Leave out what a message was written in."""
+        # Without what a message was written in.
+        yield from (json.dumps(message_to_json(one, lambda _: None)) for one in messages)
 
 
 # --- what was appended -----------------------------------------------------------------------
@@ -269,9 +266,8 @@ def read_appended(
     with marked.path.open("rb") as file:
         status = os.fstat(file.fileno())
         size = status.st_size
-        if status.st_ino != marked.inode or not 0 <= size - marked.end <= MOST:
-            return None
-        if _digest(file, marked.end) != marked.digest:
+        same = status.st_ino == marked.inode and 0 <= size - marked.end <= MOST
+        if not same or _digest(file, marked.end) != marked.digest:
             return None
         end = _line_end(file, size)
         window = _window(file, marked.end, size)
@@ -288,11 +284,11 @@ def _join(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, 
     """Continue known messages by those that were found behind the last of them."""
     for dropped in range(min(CHANGED, len(known) - 1) + 1):
         kept = known[: len(known) - dropped]
-        last = kept[-SAME:]
+        last = tuple(kept[-SAME:])
         ends = [
             end
             for end in range(len(last), len(found) + 1)
-            if found[end - 1] == last[-1] and tuple(found[end - len(last) : end]) == tuple(last)
+            if found[end - 1] == last[-1] and tuple(found[end - len(last) : end]) == last
         ]
         if len(ends) == 1:
             return (*kept, *identify(found[ends[0] :], [message.id for message in kept]))
@@ -330,10 +326,7 @@ def _line_end(file: BinaryIO, size: int) -> int:
 def _digest(file: BinaryIO, end: int) -> bytes:
     digest = blake2b(digest_size=16)
     file.seek(0)
-    while end > 0:
-        piece = file.read(min(_STEP, end))
-        if not piece:
-            break
+    while end > 0 and (piece := file.read(min(_STEP, end))):
         digest.update(piece)
         end -= len(piece)
     return digest.digest()
@@ -355,12 +348,10 @@ def main(words: Sequence[str]) -> None:
     gc.disable()  # there are no cycles, and this process ends soon
     try:
         content = read_content(Path(path), format_, int(conversation) if conversation else None)
+        lines = _serialize(content)
     except FoldlineError as error:
-        failed = {"error": error.message, "hint": error.hint or ""}
-        sys.stdout.write(json.dumps(failed) + "\n")
-        return
-    for line in _serialize(content):
-        sys.stdout.write(line + "\n")
+        lines = iter([json.dumps({"error": error.message, "hint": error.hint or ""})])
+    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -11,21 +11,11 @@ from foldline.errors import FoldlineError
 VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
 """Elements that have no content and no end."""
 
-_INVISIBLE: Final = frozenset(
-    (
-        *range(0x09),
-        0x0B,
-        *range(0x0E, 0x20),
-        *range(0x7F, 0xA0),
-        0x061C,
-        *range(0x200B, 0x2010),
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2070),
-        0xFEFF,
-        *range(0xD800, 0xE000),
-        *range(0xE0000, 0xE0080),
-    )
+_RANGES: Final = (
+    *((0x00, 0x08), (0x0B, 0x0B), (0x0E, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200B, 0x200F)),
+    *((0x202A, 0x202E), (0x2060, 0x206F), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F)),
 )
+_INVISIBLE: Final = frozenset(code for first, last in _RANGES for code in range(first, last + 1))
 """Characters that nobody sees, or that turn the direction of what follows."""
 
 _SIGN: Final = "\uf8ff"
@@ -87,15 +77,11 @@ def visible(text: str) -> Html:
 
 def _texts(children: Iterable[Child]) -> Iterator[str]:
     for child in children:
-        if child is None:
-            continue
-        if isinstance(child, Html):
-            yield child
-        elif isinstance(child, str):
-            yield visible(child)
+        if isinstance(child, str):
+            yield child if isinstance(child, Html) else visible(child)
         elif isinstance(child, int):
             yield f"{child:,}"
-        else:
+        elif child is not None:
             yield from _texts(child)
 
 

@@ -70,10 +70,7 @@ class KnowledgeCheck:
 
 
 def check_knowledge(
-    query: str,
-    view: Sequence[Message],
-    log: Sequence[Message],
-    handles: Mapping[str, str],
+    query: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
 ) -> KnowledgeCheck:
     """
     Find out whether something that was said is still known.
@@ -168,8 +165,7 @@ class _Places:
             most words of a question.
         """
         shown = self.view_by_id
-        summaries = {message.id for message in self.snapshots}
-        view = [*(m for m in self.view if m.id not in summaries), *self.snapshots]
+        view = sorted(self.view, key=_stands_for_others)  # those that do are last
         behind = [m for m in self.log if shown.get(m.id) is not m and shown.get(m.id) != m]
         hidden = {message.id for message in behind}
         found: list[Mention] = []

@@ -19,8 +19,9 @@ from foldline.inspector.file_reading import (
     read_content,
 )
 from foldline.inspector.timeline import ViewSegment, replay_archive, segment_recording
-from foldline.inspector.trace import SessionTrace, TraceSource, without_wire
+from foldline.inspector.trace import SessionEntry, SessionTrace, without_wire
 from foldline.models.catalogue import Catalogue
+from foldline.stores.protocol import SessionInfo
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
@@ -62,17 +63,8 @@ def from_file(
         if status.st_size >= APART
         else read_content(path, format, conversation)
     )
-    source = TraceSource(
-        title=path.name,
-        agent=held.format,
-        origin="file",
-        place=str(path),
-        project=project,
-        size=status.st_size,
-        changed=status.st_mtime,
-        conversations=held.names,
-        chosen=held.chosen,
-        warnings=held.warnings,
+    source = SessionEntry(
+        path.name, held.format, "file", path, "", project, status.st_size, status.st_mtime
     )
     progress(0.5, "Following what was shown")
     segments = segment_recording(
@@ -83,8 +75,10 @@ def from_file(
     )
     log = {message.id: message for segment in segments for message in segment.messages}
     model = model or held.model
+    marked = mark(path, held.format, status.st_size)
     made = _build_trace(source, tuple(log.values()), segments, current, model, config)
-    return _prepare(replace(made, mark=mark(path, held.format, status.st_size)), progress)
+    made = replace(made, mark=marked, conversations=held.names, chosen=held.chosen)
+    return _prepare(made, progress)
 
 
 def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
@@ -102,7 +96,7 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
         OSError: The file cannot be read.
     """
     *earlier, last = trace.segments
-    if trace.mark is None or trace.source.conversations:
+    if trace.mark is None or trace.conversations:
         return None
     progress(0.02, "Reading what was appended")
     found = read_appended(trace.mark, last.messages)
@@ -113,9 +107,9 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     light = tuple(known.get(m.id) or without_wire(m) for m in messages)
     log = {message.id: message for message in (*trace.log, *light)}
     changed = known.keys() - {message.id for message in light}
-    before = {m.id for segment in earlier for m in segment.messages} if changed else set()
-    for number in changed - before:
-        log.pop(number, None)
+    if changed:
+        before = {m.id for segment in earlier for m in segment.messages}
+        log = {number: m for number, m in log.items() if number not in changed - before}
     status = marked.path.stat()
     made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),
@@ -150,59 +144,67 @@ def from_archive(
     """
     progress(0.02, "Reading the archive")
     with Archive.open(path) as archive:
-        info = next((one for one in archive.sessions() if one.head.name == name), None)
         log = archive.messages(name)
         batches = archive.compactions(name)
-    model = model or (info.head.model if info else "") or model_named(log)
+        info = next(one for one in archive.sessions() if one.head.name == name)
     light = tuple(map(without_wire, log))
     progress(0.4, "Replaying what was shown")
     segments = replay_archive(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
-    source = TraceSource(
-        title=name,
-        agent=(info.head.dialect if info else "") or "foldline",
-        origin="archive",
-        place=str(path),
-        size=info.size if info else 0,
-        changed=info.updated if info else 0.0,
-    )
+    source = replace(archive_entry(path, info), project="")
     current = Transcript(segments[-1].messages, source.agent)
-    window = info.head.window if info else None
-    stored = (overhead, window)
-    return _prepare(
-        _build_trace(source, light, segments, current, model, config, stored), progress
+    model = model or info.head.model or model_named(log)
+    made = _build_trace(source, light, segments, current, model, config)
+    made = replace(made, overhead=(made.overhead[0] + overhead, made.overhead[1]))
+    if info.head.window is not None:
+        known = replace(made.model, window=info.head.window, resolved=True)
+        made = replace(made, model=known)
+    return _prepare(made, progress)
+
+
+def archive_entry(path: Path, info: SessionInfo) -> SessionEntry:
+    """Return how a session of an archive is listed."""
+    head = info.head
+    agent = head.dialect or "foldline"
+    return SessionEntry(
+        head.name, agent, "archive", path, head.name, str(path), info.size, info.updated
+    )
+
+
+def read_entry(
+    entry: SessionEntry, config: Config, progress: Progress, model: str = ""
+) -> SessionTrace:
+    """Read a session that was listed; see `from_file` and `from_archive`."""
+    if entry.origin == "archive":
+        return from_archive(entry.place, entry.name, config, progress, model=model)
+    return from_file(
+        entry.place,
+        config,
+        progress,
+        conversation=entry.conversation,
+        model=model,
+        format=entry.format,
+        project=entry.project,
     )
 
 
 def _build_trace(
-    source: TraceSource,
+    source: SessionEntry,
     log: tuple[Message, ...],
     segments: tuple[ViewSegment, ...],
     current: Transcript,
     model: str,
     config: Config,
-    stored: tuple[int, int | None] = (0, None),
 ) -> SessionTrace:
-    """
-    Put a trace together.
-
-    ``stored`` is what an archive says: the tokens that were sent besides, and the window.
-    """
-    besides, window = stored
     counter = replace(counter_for(current, model or None), entries=TEXTS)
-    system = counter.overhead(current.system, ())
-    schemas = counter.overhead("", current.tools)
+    around = (counter.overhead(current.system, ()), counter.overhead("", current.tools))
     info = Catalogue.load().find(model)
-    if window is not None:
-        info = replace(info, window=window, resolved=True)
-    around = (system + besides, schemas)
     return SessionTrace(source, log, segments, current, counter, info, config, around)
 
 
 def _prepare(trace: SessionTrace, progress: Progress) -> SessionTrace:
     """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
-    _ = trace.timeline
-    _ = trace.handles, trace.positions
+    _ = trace.timeline, trace.handles, trace.positions
     progress(1.0, "Done")
     return trace

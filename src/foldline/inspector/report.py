@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from foldline.inspector.html import Html, h, join
-from foldline.inspector.pages.compaction import against_log, compaction, fates
+from foldline.inspector.pages.compaction import compaction, render_forgotten
 from foldline.inspector.pages.cost import cost
-from foldline.inspector.pages.layout import Links, about, moment, note
+from foldline.inspector.pages.layout import Links, about, moment, note, opening
 from foldline.inspector.pages.messages import article
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.tokens import tokens
@@ -56,60 +56,34 @@ def report(trace: SessionTrace, now: float) -> str:
         Html(f"<style>{style}</style>"),
     )
     changes = range(max(1, len(trace.segments) - COMPACTIONS), len(trace.segments))
+    parts = [
+        ("overview", "Over time", overview(trace, links)),
+        ("forgotten", "What it forgot", render_forgotten(trace, links)),
+        *(
+            (f"compaction-{i}", f"Compaction {i}", compaction(trace, links, i, rows=ROWS))
+            for i in reversed(changes)
+        ),
+        ("tokens", "Where the tokens are", tokens(trace, links)),
+        ("now", "What the model would see now", _now(trace, links)),
+        ("cost", "Cost", cost(trace, links, 0)),
+    ]
+    items = [h("li", h("a", words, href=f"#{place}")) for place, words, _ in parts]
+    contents = h("nav", h("ul", items, class_="toc"), aria_label="Contents")
+    brand = h("p", h("span", "foldline inspect", class_="brand"))
     body = h(
         "body",
-        h(
-            "header",
-            h("p", h("span", "foldline inspect", class_="brand")),
-            h("p", h("strong", trace.source.title)),
-            about(trace, now),
-        ),
-        h(
-            "main",
-            _contents(changes),
-            h("div", overview(trace, links), id="overview"),
-            h("div", _forgotten_section(trace, links), id="forgotten"),
-            [
-                h("div", compaction(trace, links, i, rows=ROWS), id=f"compaction-{i}")
-                for i in reversed(changes)
-            ],
-            h("div", tokens(trace, links), id="tokens"),
-            h("div", _now(trace, links), id="now"),
-            h("div", cost(trace, links, 0), id="cost"),
-        ),
+        h("header", brand, h("p", h("strong", trace.source.title)), about(trace, now)),
+        h("main", contents, [h("div", part, id=place) for place, _, part in parts]),
         h("footer", h("p", f"Written {moment(now):%Y-%m-%d %H:%M} by foldline inspect.")),
     )
     return join(Html("<!doctype html>"), h("html", head, body, lang="en"))
 
 
-def _contents(changes: range) -> Html:
-    places = [
-        ("overview", "Over time"),
-        ("forgotten", "What it forgot"),
-        *((f"compaction-{index}", f"Compaction {index}") for index in reversed(changes)),
-        ("tokens", "Where the tokens are"),
-        ("now", "What the model would see now"),
-        ("cost", "Cost"),
-    ]
-    items = [h("li", h("a", words, href=f"#{place}")) for place, words in places]
-    return h("nav", h("ul", items, class_="toc"), aria_label="Contents")
-
-
-def _forgotten_section(trace: SessionTrace, links: Links) -> Html:
-    return h(
-        "section",
-        h("h1", "What it forgot"),
-        note("Everything that was ever said, and where it stands in what the model sees now."),
-        fates(links, "forgotten", trace.once("forgotten", against_log), ""),
-    )
-
-
 def _now(trace: SessionTrace, links: Links) -> Html:
     messages = trace.segments[-1].messages
     left = len(messages) - NOW
-    return h(
-        "section",
-        h("h1", "What the model would see now"),
+    return opening(
+        "What the model would see now",
         note(f"The newest {NOW} of {len(messages):,} messages, shortened.") if left > 0 else None,
         [article(trace, links, message, most=EXCERPT) for message in messages[-NOW:]],
     )

@@ -9,15 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.loading import Progress, from_archive, from_file, read_growth
-from foldline.inspector.trace import Origin, SessionTrace
+from foldline.inspector.loading import Progress, archive_entry, read_entry, read_growth
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 Result = TypeVar("Result")
 
@@ -35,32 +34,6 @@ PAUSE: Final = 4.0
 
 MOST_PAUSE: Final = 4.0
 """Seconds after which it is read again at the latest, where only what is new has to be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionEntry:
-    """
-    A session that can be opened.
-
-    ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
-    ``changed`` in seconds since 1970.
-    """
-
-    title: str
-    agent: str
-    origin: Origin
-    place: Path
-    name: str = ""
-    project: str = ""
-    size: int = 0
-    changed: float = 0.0
-    format: str = "auto"
-
-    @property
-    def key(self) -> str:
-        """What it is called in addresses; tells nothing about where it lies."""
-        words = f"{self.origin}\0{self.place}\0{self.name}".encode("utf-8", "surrogatepass")
-        return blake2b(words, digest_size=8).hexdigest()
 
 
 class Job(Generic[Result]):
@@ -142,38 +115,37 @@ class SessionCache:
             self.sessions()
         return self._known.get(key)
 
-    def open(
-        self, listed: SessionEntry, conversation: int | None = None
-    ) -> Job[SessionTrace] | SessionTrace:
+    def open(self, listed: SessionEntry) -> Job[SessionTrace] | SessionTrace:
         """
         Return a session, or the reading of it where that takes long.
 
         Raises:
             FoldlineError: It cannot be read.
         """
-        held = self._reading(listed, conversation)
+        held = self._reading(listed)
         if held.trace is None and not held.job.wait(PATIENCE):
             return held.job
         self._settle(held)
         if held.trace is None:
             with self._lock:
-                self._held.pop((listed.key, conversation), None)
+                self._held.pop((listed.key, listed.conversation), None)
             raise _as_error(held.job.error)
         return held.trace
 
-    def version(self, listed: SessionEntry, conversation: int | None = None) -> str:
+    def version(self, listed: SessionEntry) -> str:
         """Return which state of a session is shown, having begun to read a newer one."""
-        held = self._reading(listed, conversation)
+        held = self._reading(listed)
         self._settle(held)
-        now = state_of(listed)
-        idle = held.trace is not None and held.job.wait(0)
-        pause = PAUSE * held.job.seconds
-        if held.trace is not None and held.trace.mark is not None:
+        if held.trace is None:
+            return ""
+        now, pause = state_of(listed), PAUSE * held.job.seconds
+        if held.trace.mark is not None:
             pause = min(pause, MOST_PAUSE)
-        if idle and now != held.version and time.monotonic() - held.read > pause:
+        rested = held.job.wait(0) and time.monotonic() - held.read > pause
+        if rested and now != held.version:
             held.version, held.read = now, time.monotonic()
-            held.job = Job(self._reread(listed, conversation, held.trace))
-        return str(id(held.trace)) if held.trace is not None else ""
+            held.job = Job(self._work(listed, held.trace))
+        return str(id(held.trace))
 
     def forget(self, listed: SessionEntry) -> None:
         """Read a session anew when it is opened next."""
@@ -181,15 +153,9 @@ class SessionCache:
             for key in [key for key in self._held if key[0] == listed.key]:
                 del self._held[key]
 
-    def beside(
-        self,
-        listed: SessionEntry,
-        conversation: int | None,
-        name: str,
-        work: Callable[[Progress], Any],
-    ) -> Job[Any]:
+    def beside(self, listed: SessionEntry, name: str, work: Callable[[Progress], Any]) -> Job[Any]:
         """Return further work on a session that is done once, beginning it where need be."""
-        held = self._reading(listed, conversation)
+        held = self._reading(listed)
         with self._lock:
             if name not in held.extras:
                 while len(held.extras) >= EXTRAS:
@@ -197,46 +163,33 @@ class SessionCache:
                 held.extras[name] = Job(work)
             return held.extras[name]
 
-    def _reading(self, listed: SessionEntry, conversation: int | None) -> _Held:
-        key = (listed.key, conversation)
+    def _reading(self, listed: SessionEntry) -> _Held:
+        key = (listed.key, listed.conversation)
         with self._lock:
             if key not in self._held:
                 while len(self._held) >= KEPT:
                     self._held.popitem(last=False)
-                job = Job(self._work(listed, conversation))
+                job = Job(self._work(listed))
                 self._held[key] = _Held(state_of(listed), job)
             self._held.move_to_end(key)
             return self._held[key]
 
     def _settle(self, held: _Held) -> None:
         """Show what was read last."""
-        if held.job.wait(0) and held.job.result is not None and held.job.result != held.trace:
-            if held.trace is not held.job.result:
-                held.extras = {}
-            held.trace = held.job.result
-
-    def _reread(
-        self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None
-    ) -> Callable[[Progress], SessionTrace]:
-        whole = self._work(listed, conversation)
-        return lambda progress: (before and read_growth(before, progress)) or whole(progress)
+        found = held.job.result if held.job.wait(0) else None
+        if found is not None and found != held.trace:
+            held.trace, held.extras = found, {}
 
     def _work(
-        self, listed: SessionEntry, conversation: int | None
+        self, listed: SessionEntry, before: SessionTrace | None = None
     ) -> Callable[[Progress], SessionTrace]:
-        if listed.origin == "archive":
-            return lambda progress: from_archive(
-                listed.place, listed.name, self._config, progress, model=self._model
-            )
-        return lambda progress: from_file(
-            listed.place,
-            self._config,
-            progress,
-            conversation=conversation,
-            model=self._model,
-            format=listed.format,
-            project=listed.project,
-        )
+        """Return what reads a session, and only what is new in it where it was read before."""
+
+        def read(progress: Progress) -> SessionTrace:
+            grown = before and read_growth(before, progress)
+            return grown or read_entry(listed, self._config, progress, self._model)
+
+        return read
 
 
 def state_of(listed: SessionEntry) -> str:
@@ -259,19 +212,7 @@ def archive_entries(path: Path) -> list[SessionEntry]:
         StoreError: It cannot be read.
     """
     with Archive.open(path) as archive:
-        return [
-            SessionEntry(
-                title=info.head.name,
-                agent=info.head.dialect or "foldline",
-                origin="archive",
-                place=path,
-                name=info.head.name,
-                project=str(path),
-                size=info.size,
-                changed=info.updated,
-            )
-            for info in archive.sessions()
-        ]
+        return [archive_entry(path, info) for info in archive.sessions()]
 
 
 def _as_error(error: Exception | None) -> FoldlineError:

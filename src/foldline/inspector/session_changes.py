@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from foldline.archive import Archive
+from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.pages.layout import Links, note
+from foldline.inspector.pages.layout import Links, note, opening
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.trace import SessionTrace
 from foldline.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """Whether something was changed, and what there is to say about it."""
-
-    done: bool
-    words: str
-
-
-def undo(path: Path, name: str) -> Changed:
+def undo(path: Path, name: str) -> None:
     """
     Take the last compaction of a session back.
 
     Raises:
+        FoldlineError: None is in effect.
         StoreError: Somebody else changed the session meanwhile.
     """
     with Archive.open(path) as archive:
-        receipt = archive.undo(name)
-    if receipt is None:
-        return Changed(done=False, words="No compaction is in effect.")
-    return Changed(done=True, words=str(receipt))
+        if archive.undo(name) is None:
+            raise FoldlineError("No compaction is in effect.")
 
 
-def compact_from(path: Path, name: str, number: str, focus: str) -> Changed:
+def compact_from(path: Path, name: str, number: str, focus: str) -> None:
     """
     Fold everything from a message on into a snapshot, without a model.
 
@@ -44,23 +35,15 @@ def compact_from(path: Path, name: str, number: str, focus: str) -> Changed:
     """
     with Session.open(path, name, summarizer="embedded") as session:
         receipt = session.compact(start=number, focus=focus[:1_000])
-    return Changed(receipt.status == "compacted", f"Nothing was changed: {receipt.reason}.")
+    if receipt.status != "compacted":
+        raise FoldlineError(f"Nothing was changed: {receipt.reason}.")
 
 
 def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
     """Ask whether the last compaction is really to be taken back."""
-    last = next(
-        (
-            segment.revision
-            for segment in reversed(trace.segments)
-            if segment.revision
-            and segment.revision.cause == "compaction"
-            and not segment.revision.undone
-        ),
-        None,
-    )
+    last = next(reversed(trace.in_effect.values()), None)
     if not trace.is_ours or last is None:
-        return h("section", h("h1", "Undo"), note("There is no compaction that can be undone."))
+        return opening("Undo", note("There is no compaction that can be undone."))
     return _confirm(
         "Undo the last compaction?",
         [
@@ -81,7 +64,7 @@ def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> 
     """Ask whether everything from a message on is really to be folded."""
     if not trace.can_fold(number):
         words = "This message is not in view, or its session is not in a wire format."
-        return h("section", h("h1", "Compact from here"), note(words))
+        return opening("Compact from here", note(words))
     message = trace.find(number)
     begins = excerpt(message) if message else ""
     return _confirm(

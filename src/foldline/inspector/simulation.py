@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from foldline.api import compact_transcript
@@ -93,28 +96,29 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
         BudgetError: The settings contradict each other, or leave nothing for messages.
     """
     config = wish.config(trace.config)
-    budget = _budget(trace, wish, config)
     asks: list[Ask] = []
 
     def refuse(ask: Ask) -> Reply:
         asks.append(ask)
         return Reply(error="this is only tried", retry=False)
 
-    there = Transcript(tuple(view), trace.current.dialect)
-    made = compact_transcript(
-        there, trace.counter, budget, configure(config), refuse, config=config
+    compacted = partial(
+        compact_transcript,
+        Transcript(tuple(view), trace.current.dialect),
+        trace.counter,
+        _budget(trace, wish, config),
+        configure(config),
+        config=config,
     )
-    receipt = made.receipt
-    if asks:
-        # The same without anybody to ask: what refuses would be told as a failure.
-        receipt = compact_transcript(
-            there, trace.counter, budget, configure(config), config=config
-        ).receipt
+    made = compacted(refuse)
+    # The same without anybody to ask: what refuses would be told as a failure.
+    receipt = compacted().receipt if asks else made.receipt
     after = made.shown.messages
     comparison = compare(
         view, after, Revision("compaction", receipt, receipt.edits), trace.counter
     )
-    rewritten = _count_rewritten(comparison, receipt)
+    shown = [row for row in comparison.rows if row.new is not None]
+    rewritten = sum(row.after for row in shown[receipt.kept_prefix :])
     prices = trace.model.prices
     return Simulation(
         receipt,
@@ -136,12 +140,6 @@ def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Bu
     return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
 
 
-def _count_rewritten(made: ViewComparison, receipt: Receipt) -> int:
-    """Return the tokens that the next request writes to the cache again."""
-    shown = [row for row in made.rows if row.new is not None]
-    return sum(row.after for row in shown[receipt.kept_prefix :])
-
-
 def _names(messages: Sequence[Message]) -> set[str]:
     return {
         name
@@ -153,26 +151,18 @@ def _names(messages: Sequence[Message]) -> set[str]:
 
 def as_toml(config: Config) -> str:
     """Write what of a configuration is not the default, as a ``foldline.toml``."""
+    # Its values are texts, numbers, and lists of them, which are the same in JSON.
     default = flatten(Config().to_dict(), "the defaults")
     tables: dict[str, list[str]] = {"": []}
     for key, value in flatten(config.to_dict(), "the configuration").items():
         if value != default[key] and value is not None:
             section, _, name = key.rpartition(".")
-            tables.setdefault(section, []).append(f"{name} = {_toml(value)}")
+            tables.setdefault(section, []).append(
+                f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            )
     parts = ["\n".join(tables.pop(""))]
     parts += ["\n".join([f"[{name}]", *lines]) for name, lines in tables.items()]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):
-        marks = {ord('"'): '\\"', ord("\\"): "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"}
-        return f'"{value.translate(marks)}"'
-    return repr(value)
 
 
 def read_settings(fields: Mapping[str, str]) -> SimulationSettings:
@@ -205,10 +195,7 @@ def _fraction(fields: Mapping[str, str], name: str) -> float | None:
     text = fields.get(name, "").strip()
     if not text:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise BudgetError(f"The {name} is a fraction from 0 to 1, not {text[:40]!r}.")
-    return value
+    with suppress(ValueError):
+        if 0 < float(text) <= 1:
+            return float(text)
+    raise BudgetError(f"The {name} is a fraction from 0 to 1, not {text[:40]!r}.")

@@ -6,34 +6,28 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import FoldlineError
-from foldline.inspector.chart import Range
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
 from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
-from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
+from foldline.inspector.pages.layout import Links, note, opening, page, session_header, top
 from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
-from foldline.inspector.session_cache import Job, SessionCache, SessionEntry
-from foldline.inspector.session_changes import (
-    Changed,
-    compact_from,
-    confirm_fold,
-    confirm_undo,
-    undo,
-)
+from foldline.inspector.session_cache import Job, SessionCache
+from foldline.inspector.session_changes import compact_from, confirm_fold, confirm_undo, undo
 from foldline.inspector.simulation import as_toml, read_settings
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -92,8 +86,7 @@ class InspectorSite:
         try:
             return self._answer(call)
         except FoldlineError as error:
-            body = h("section", h("h1", "This cannot be shown"), note(str(error), "note warning"))
-            return _plain("Error", body, 422)
+            return _plain("Error", "This cannot be shown", str(error), 422, "note warning")
 
     def _answer(self, call: PageRequest) -> PageResponse:
         match call.path:
@@ -111,76 +104,88 @@ class InspectorSite:
         found = self._shelf.sessions()
         known, left = self._survey.of(found)
         if call.query.get("version"):
-            return PageResponse(
-                json.dumps({"version": f"{len(found)}-{left}"}), kind="application/json"
-            )
+            return _version(f"{len(found)}-{left}")
         order = listing.SortOrder.of(call.query)
         main = listing.sessions(found, known, order, self._clock(), left)
-        frame = PageFrame("Sessions", version=f"{len(found)}-{left}")
-        return PageResponse(page(frame, listing.header(), main))
+        version = f"{len(found)}-{left}"
+        return PageResponse(page("Sessions", h("header", top(())), main, version))
 
     def _session(
         self, call: PageRequest, listed: SessionEntry, rest: tuple[str, ...]
     ) -> PageResponse:
         conversation = call.number("conversation")
+        listed = replace(listed, conversation=conversation)
         if rest == ("version",):
-            version = self._shelf.version(listed, conversation)
-            return PageResponse(json.dumps({"version": version}), kind="application/json")
-        opened = self._shelf.open(listed, conversation)
+            return _version(self._shelf.version(listed))
+        opened = self._shelf.open(listed)
         if isinstance(opened, Job):
             return _waiting(listed.title, opened)
         opened.once("warm", _warm)
         self._survey.note(listed, opened)
         around = () if conversation is None else (("conversation", str(conversation)),)
         links = Links(f"/s/{listed.key}", around)
+        pages = _SessionPages(self._shelf, call, listed, opened, links, self._token)
+        return pages.answer(rest, self._clock())
+
+
+@dataclass(frozen=True, slots=True)
+class _SessionPages:
+    """The pages of one session, as one request asks for them."""
+
+    shelf: SessionCache
+    call: PageRequest
+    listed: SessionEntry
+    trace: SessionTrace
+    links: Links
+    token: str
+
+    def answer(self, rest: tuple[str, ...], now: float) -> PageResponse:
+        call, links, trace = self.call, self.links, self.trace
         if call.method == "POST":
-            return self._change(call, listed, opened, links, rest)
+            return self._change(rest)
         if rest == ("what-if", "foldline.toml"):
-            return _download(as_toml(read_settings(call.query).config(opened.config)))
+            return _download(as_toml(read_settings(call.query).config(trace.config)))
         if rest == ("requests",):
             where = links.request(call.number("n") or 0) or ""
             return PageResponse("", 303, headers={"Location": where})
-        main = self._page(call, listed, opened, links, rest)
+        main = self._page(rest)
         if main is None:
             return missing("There is no such page in this session.")
         if isinstance(main, PageResponse):
             return main
-        header = session_header(opened, links, rest[0] if rest else "", self._clock())
-        version = self._shelf.version(listed, conversation)
-        return PageResponse(page(PageFrame(listed.title, version), header, main))
+        header = session_header(trace, links, rest[0] if rest else "", now)
+        version = self.shelf.version(self.listed)
+        return PageResponse(page(self.listed.title, header, main, version))
 
-    def _page(
-        self,
-        call: PageRequest,
-        listed: SessionEntry,
-        trace: SessionTrace,
-        links: Links,
-        rest: tuple[str, ...],
-    ) -> Child | PageResponse:
-        at = _within(call.number("at"), len(trace.timeline.points))
-        number = call.number("page")
+    def _page(self, rest: tuple[str, ...]) -> Child | PageResponse:
+        call, trace, links = self.call, self.trace, self.links
         match rest:
             case ():
                 return overview(trace, links, _range(call, len(trace.timeline.points)))
             case ("forgotten",):
-                return render_forgotten(trace, links, call.query.get("fate", ""), number or 0)
+                fate, number = call.query.get("fate", ""), call.number("page") or 0
+                return render_forgotten(trace, links, fate, number)
             case ("tokens",):
                 return tokens(trace, links)
             case ("knows",):
-                return knows(trace, links, call.query.get("q", ""), at)
+                return knows(trace, links, call.query.get("q", ""), self._at())
             case ("what-if",):
-                return self._what_if(call, listed, trace, links)
+                return self._what_if()
             case ("cost",):
-                return self._cost(call, listed, trace, links)
+                return self._cost()
             case ("undo",):
-                return confirm_undo(trace, links, self._token)
+                return confirm_undo(trace, links, self.token)
             case (name, what):
-                return self._item(call, trace, links, name, what)
+                return self._item(name, what)
         return None
 
-    def _item(
-        self, call: PageRequest, trace: SessionTrace, links: Links, name: str, what: str
-    ) -> Child:
+    def _at(self) -> int | None:
+        """Return the request at which a page is asked for; None for now."""
+        number = self.call.number("at")
+        return None if number is None else min(number, len(self.trace.timeline.points) - 1)
+
+    def _item(self, name: str, what: str) -> Child:
+        call, trace, links = self.call, self.trace, self.links
         number, index = call.number("page"), _number(what)
         if name == "requests" and index is not None and index < len(trace.timeline.points):
             return step(trace, links, index, number)
@@ -189,64 +194,50 @@ class InspectorSite:
         if name == "messages":
             return whole_message(trace, links, what, number or 0)
         if name == "fold":
-            return confirm_fold(trace, links, what, self._token)
+            return confirm_fold(trace, links, what, self.token)
         return None
 
-    def _what_if(
-        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
-    ) -> Child | PageResponse:
-        fields = dict(call.query)
-        at = _within(call.number("at"), len(trace.timeline.points))
-        name = f"what-if {sorted(fields.items())}"
-        job = self._shelf.beside(
-            listed,
-            call.number("conversation"),
-            name,
-            lambda progress: _try_settings(trace, links, fields, at, progress),
-        )
-        if not job.wait(0.5):
-            return _waiting(listed.title, job)
-        return _trouble(job.error) if job.error is not None else job.result
+    def _what_if(self) -> Child | PageResponse:
+        fields, at = dict(self.call.query), self._at()
 
-    def _cost(
-        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
-    ) -> Child | PageResponse:
+        def work(progress: Progress) -> Html:
+            progress(0.1, "Trying these settings")
+            return what_if(self.trace, self.links, fields, at)
+
+        job = self._beside(f"what-if {sorted(fields.items())}", work)
+        if isinstance(job, PageResponse):
+            return job
+        return job.result if job.error is None else _trouble(job.error)
+
+    def _cost(self) -> Child | PageResponse:
         others = None
-        if call.query.get("compare"):
-            job = self._shelf.beside(
-                listed,
-                call.number("conversation"),
-                "alternatives",
-                lambda progress: alternatives(trace, progress),
-            )
-            if not job.wait(0.5):
-                return _waiting(listed.title, job)
+        if self.call.query.get("compare"):
+            job = self._beside("alternatives", partial(alternatives, self.trace))
+            if isinstance(job, PageResponse):
+                return job
             others = job.result
-        return cost(trace, links, call.number("page") or 0, others)
+        return cost(self.trace, self.links, self.call.number("page") or 0, others)
 
-    def _change(
-        self,
-        call: PageRequest,
-        listed: SessionEntry,
-        trace: SessionTrace,
-        links: Links,
-        rest: tuple[str, ...],
-    ) -> PageResponse:
+    def _beside(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
+        """Return work that is done, or the page that waits for it."""
+        job = self.shelf.beside(self.listed, name, work)
+        return job if job.wait(0.5) else _waiting(self.listed.title, job)
+
+    def _change(self, rest: tuple[str, ...]) -> PageResponse:
         """Do what a form asks for; its token was checked before it came here."""
-        if not trace.is_ours:
+        listed = self.listed
+        if not self.trace.is_ours:
             return missing("An agent's own file is never changed.")
-        made: Changed
         match rest:
             case ("undo",):
-                made = undo(listed.place, listed.name)
+                undo(listed.place, listed.name)
             case ("fold", number):
-                made = compact_from(listed.place, listed.name, number, call.form.get("focus", ""))
+                focus = self.call.form.get("focus", "")
+                compact_from(listed.place, listed.name, number, focus)
             case _:
                 return missing("Nothing is changed there.")
-        self._shelf.forget(listed)
-        if not made.done:
-            raise FoldlineError(made.words)
-        return PageResponse("", 303, headers={"Location": links.page()})
+        self.shelf.forget(listed)
+        return PageResponse("", 303, headers={"Location": self.links.page()})
 
 
 def _warm(trace: SessionTrace) -> Job[object]:
@@ -260,36 +251,25 @@ def _warm(trace: SessionTrace) -> Job[object]:
     )
 
 
-def _try_settings(
-    trace: SessionTrace,
-    links: Links,
-    fields: Mapping[str, str],
-    at: int | None,
-    progress: Progress,
-) -> Html:
-    progress(0.1, "Trying these settings")
-    return what_if(trace, links, fields, at)
-
-
 def _trouble(error: Exception) -> Html:
     return note(f"{type(error).__name__}: {error}", "note warning")
 
 
 def missing(words: str) -> PageResponse:
     """Return the answer for what does not exist."""
-    return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
+    return _plain("Not found", "Not found", words, 404)
 
 
 def refusal_page() -> PageResponse:
     """Return the answer for those who did not come by the link."""
     words = "This page opens with the link that foldline inspect printed when it was started."
-    return _plain("Closed", h("section", h("h1", "This page is closed"), note(words)), 403)
+    return _plain("Closed", "This page is closed", words, 403)
 
 
 def entry_page(path: str) -> PageResponse:
     """Return the page that leads on from the first link, so that its token is not kept around."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-    body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))
+    body = opening("Opening…", h("p", h("a", "Go on", href=path)))
     head = Html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>'
     )
@@ -298,17 +278,22 @@ def entry_page(path: str) -> PageResponse:
     return PageResponse(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
 
 
-def _plain(title: str, body: Html, status: int) -> PageResponse:
-    return PageResponse(page(PageFrame(title), h("header", top(())), body), status)
+def _plain(title: str, heading: str, words: str, status: int, kind: str = "note") -> PageResponse:
+    body = opening(heading, note(words, kind))
+    return PageResponse(page(title, h("header", top(())), body), status)
 
 
 def _waiting(title: str, job: Job[Any]) -> PageResponse:
     """Return the page that shows how far reading is; it asks again by itself."""
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
-    body = h("section", h("h1", title), h("p", f"{job.words}…", role="status"), bar)
-    frame = PageFrame(title, refresh=1)
-    return PageResponse(page(frame, h("header", top(((title, None),))), body), 202)
+    body = opening(title, h("p", f"{job.words}…", role="status"), bar)
+    header = h("header", top(((title, None),)))
+    return PageResponse(page(title, header, body, refresh=1), 202)
+
+
+def _version(version: str) -> PageResponse:
+    return PageResponse(json.dumps({"version": version}), kind="application/json")
 
 
 def _download(text: str) -> PageResponse:
@@ -316,16 +301,12 @@ def _download(text: str) -> PageResponse:
     return PageResponse(text, kind="application/toml", headers={"Content-Disposition": name})
 
 
-def _range(call: PageRequest, size: int) -> Range | None:
+def _range(call: PageRequest, size: int) -> range | None:
     first, end = call.number("first"), call.number("end")
     if first is None or end is None:
         return None
     first = min(first, size - 1)
-    return Range(first, min(size, max(end, first + 1)))
-
-
-def _within(number: int | None, size: int) -> int | None:
-    return None if number is None else min(number, size - 1)
+    return range(first, min(size, max(end, first + 1)))
 
 
 def _number(text: str) -> int | None:

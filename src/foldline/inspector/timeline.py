@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, groupby, islice, pairwise, takewhile
+from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from foldline.engine.receipt import Receipt
@@ -30,8 +31,12 @@ class Revision:
     receipt: Receipt | None = None
     edits: tuple[Edit, ...] = field(default=(), repr=False)
     time: float | None = None
-    batch: int | None = None
     undone: bool = False
+
+    @property
+    def name(self) -> str:
+        """What pages call it."""
+        return "undo" if self.cause == "undo" else "compaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +102,17 @@ def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSe
             cause: Cause = "undo" if taken_back else "compaction"
             undone = batch.undone_at is not None and not taken_back
             start = len(shown)
-            revision = Revision(
-                cause, batch.receipt, batch.edits, batch.time, batch.number, undone
-            )
+            revision = Revision(cause, batch.receipt, batch.edits, batch.time, undone)
     shown.update((m.id, m) for m in coming)
     yield ViewSegment(tuple(shown.values()), start, revision)
 
 
 def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
     """Return when edits were made and taken back, in order."""
-    made = [(batch.at, batch.number, False, batch) for batch in batches if batch.edits]
-    taken = [
-        (batch.undone_at, batch.number, True, batch)
-        for batch in batches
-        if batch.edits and batch.undone_at is not None
-    ]
-    ordered = sorted([*made, *taken], key=lambda moment: moment[:3])
-    return [(at, batch, taken_back) for at, _, taken_back, batch in ordered]
+    edited = [batch for batch in batches if batch.edits]
+    made = [(batch.at, batch, False) for batch in edited]
+    taken = [(b.undone_at, b, True) for b in edited if b.undone_at is not None]
+    return sorted([*made, *taken], key=lambda moment: (moment[0], moment[1].number, moment[2]))
 
 
 def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
@@ -179,8 +178,6 @@ BANDS: Final = ("tools", *KINDS)
 Sizes: TypeAlias = tuple[int, ...]
 """Tokens by kind, in the order of `BANDS`."""
 
-_NOTHING: Final[Sizes] = (0,) * len(BANDS)
-
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -206,10 +203,14 @@ class Point:
         return sum(self.sizes)
 
     @property
+    def counted(self) -> Usage:
+        """What was paid for, as counted here."""
+        return Usage(0, self.output, cache_read=self.cached, cache_write=self.written)
+
+    @property
     def usage(self) -> Usage:
         """What was paid for: as reported, else as counted."""
-        counted = Usage(0, self.output, cache_read=self.cached, cache_write=self.written)
-        return self.reported or counted
+        return self.reported or self.counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,16 +239,14 @@ def timeline(
         tools: Tokens of the tool schemas.
     """
     weigh = _Weights(counter)
-    around = _add_sizes(_NOTHING, (("tools", tools), ("system", system)))
+    around = tuple({"tools": tools, "system": system}.get(band, 0) for band in BANDS)
     points: list[Point] = []
     found = requests(segments)
     marks = [next(r.number for r in found if r.segment >= index) for index in range(len(segments))]
-    by_segment: dict[int, list[ModelRequest]] = {}
-    for request in found:
-        by_segment.setdefault(request.segment, []).append(request)
     before: Sequence[Message] = ()
     length = 0
-    for index, held in by_segment.items():
+    for index, group in groupby(found, key=attrgetter("segment")):
+        held = list(group)
         messages = segments[index].messages
         totals = list(accumulate(map(weigh.total, messages), initial=sum(around)))
         shared = _common(before[:length], messages)
@@ -274,19 +273,8 @@ def timeline(
 
 def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
     """Return how many messages two requests begin with in common."""
-    count = 0
-    for old, new in zip(before, now, strict=False):
-        if old is not new and old != new:
-            break
-        count += 1
-    return count
-
-
-def _add_sizes(sizes: Sizes, kinds: Sequence[tuple[str, int]]) -> Sizes:
-    found = list(sizes)
-    for kind, tokens in kinds:
-        found[BANDS.index(kind)] += tokens
-    return tuple(found)
+    same = (old is new or old == new for old, new in zip(before, now, strict=False))
+    return sum(takewhile(bool, same))
 
 
 class _Weights:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -14,7 +16,7 @@ from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.formats.registry import DIALECTS
 from foldline.inspector.file_reading import Mark
-from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
+from foldline.inspector.timeline import ModelRequest, Revision, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
 from foldline.values.handles import Handles, Register
 from foldline.values.messages import Message, Omitted, Part, ToolResult
@@ -29,24 +31,31 @@ ROWS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class TraceSource:
+class SessionEntry:
     """
-    What a session is called and where it comes from.
+    A session that can be opened.
 
-    ``size`` is in bytes, ``changed`` in seconds since 1970. ``conversations`` are the names of
-    those that a file has beside each other, ``chosen`` the one that is looked at.
+    ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
+    ``changed`` in seconds since 1970. ``conversation`` is which of several of a file is meant,
+    from 0; None for the last.
     """
 
     title: str
     agent: str
     origin: Origin
-    place: str
+    place: Path
+    name: str = ""
     project: str = ""
     size: int = 0
     changed: float = 0.0
-    conversations: tuple[str, ...] = ()
-    chosen: int = 0
-    warnings: tuple[str, ...] = ()
+    format: str = "auto"
+    conversation: int | None = None
+
+    @property
+    def key(self) -> str:
+        """What it is called in addresses; tells nothing about where it lies."""
+        words = f"{self.origin}\0{self.place}\0{self.name}".encode("utf-8", "surrogatepass")
+        return blake2b(words, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -57,9 +66,11 @@ class SessionTrace:
     ``log`` is everything that was ever said, in order; ``segments`` is what was shown of it.
     ``model`` is what is known about the model, ``overhead`` the tokens of system prompt and tool
     schemas that are sent besides, ``mark`` how far a file was read that may grow.
+    ``conversations`` are the names of those that a file has beside each other, ``chosen`` the one
+    that is looked at.
     """
 
-    source: TraceSource
+    source: SessionEntry
     log: tuple[Message, ...] = field(repr=False)
     segments: tuple[ViewSegment, ...] = field(repr=False)
     current: Transcript = field(repr=False)
@@ -68,6 +79,8 @@ class SessionTrace:
     config: Config = field(repr=False)
     overhead: tuple[int, int] = (0, 0)
     mark: Mark | None = field(default=None, repr=False)
+    conversations: tuple[str, ...] = ()
+    chosen: int = 0
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -90,6 +103,17 @@ class SessionTrace:
     def positions(self) -> Mapping[str, int]:
         """Where the message with an id stands in the log."""
         return {message.id: index for index, message in enumerate(self.log)}
+
+    @cached_property
+    def in_effect(self) -> dict[int, Revision]:
+        """The changes of the view that were not taken back, by the segment they begin."""
+        found = ((index, segment.revision) for index, segment in enumerate(self.segments))
+        return {i: r for i, r in found if r and r.cause != "undo" and not r.undone}
+
+    @property
+    def compactions(self) -> int:
+        """How many compactions there were, those that were taken back included."""
+        return sum(s.revision is not None and s.revision.cause != "undo" for s in self.segments)
 
     @cached_property
     def levels(self) -> Levels | None:

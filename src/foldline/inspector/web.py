@@ -93,11 +93,9 @@ class Access:
             return "refused"
         if method == "GET" and token:
             return "enter" if self._is_token(token) else "refused"
-        if not self._is_token(cookies.get(self.cookie, "")):
-            return "refused"
-        if method == "POST" and not self._is_token(form.get("token", "")):
-            return "refused"
-        return "allowed"
+        known = self._is_token(cookies.get(self.cookie, ""))
+        meant = method != "POST" or self._is_token(form.get("token", ""))
+        return "allowed" if known and meant else "refused"
 
     def _is_token(self, text: str) -> bool:
         return compare_digest(text.encode(), self.token.encode())

@@ -10,11 +10,13 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from itertools import count, takewhile
 from operator import is_
 from typing import Any, Final, Self
 
 from foldline.ask_runner import run_to_end
 from foldline.errors import BudgetError, InputError, StoreError
+from foldline.formats.dialect import Dialect
 from foldline.formats.registry import detect_dialect, dialect
 from foldline.session import Session
 from foldline.session.fair_lock import FairLock
@@ -73,7 +75,7 @@ class Follower:
     def follow(self, messages: Sequence[Any]) -> None:
         """Append what is new in a history, or go on in a branch, and show nothing; see `view`."""
         with self._turn:
-            self._catch_up(messages, None, None)
+            self._catch_up(messages)
 
     def view(
         self,
@@ -126,13 +128,13 @@ class Follower:
             ContextOverflow: Nothing strictly smaller can be sent.
         """
         with self._turn:
-            self._catch_up(messages, None, None)
+            self._catch_up(messages)
             return self._with_originals(messages, self._session.overflowed(error))
 
     async def aoverflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """Return what to send instead of a rejected view, in async programs; see `overflowed`."""
         async with self._turn:
-            await _beside(self._catch_up, messages, None, None)
+            await _beside(self._catch_up, messages)
             return self._with_originals(messages, await self._session.aoverflowed(error))
 
     def close(self) -> None:
@@ -151,7 +153,10 @@ class Follower:
     # --- keeping step ----------------------------------------------------------------------
 
     def _catch_up(
-        self, messages: Sequence[Any], system: str | None, tools: Iterable[Any] | None
+        self,
+        messages: Sequence[Any],
+        system: str | None = None,
+        tools: Iterable[Any] | None = None,
     ) -> None:
         log = self._session.messages
         shared = self._count_shared(log, messages)
@@ -165,28 +170,15 @@ class Follower:
 
     def _count_shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
         """Count the messages at the beginning that are those of a log."""
-        count = 0
-        for known, wire in zip(log, messages, strict=False):
-            if known.raw is not wire and known.raw != wire:
-                break
-            count += 1
-        if count == min(len(log), len(messages)):
-            return count
+        same = (k.raw is w or k.raw == w for k, w in zip(log, messages, strict=False))
+        shared = _count_leading(same)
+        if shared == min(len(log), len(messages)):
+            return shared
         # What was stored as JSON comes back as other objects that say the same.
-        return count + self._alike(log[count:], messages[count:])
-
-    def _alike(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
-        wire = dialect(self._session.format) if self._session.format else detect_dialect(messages)
-        count = 0
-        for known, message in zip(log, messages, strict=False):
-            try:
-                read = wire.decode([message]).messages[0]
-            except InputError:
-                break
-            if content_hash(read) != content_hash(known):
-                break
-            count += 1
-        return count
+        rest = messages[shared:]
+        wire = dialect(self._session.format) if self._session.format else detect_dialect(rest)
+        alike = (_is_alike(wire, k, w) for k, w in zip(log[shared:], rest, strict=False))
+        return shared + _count_leading(alike)
 
     # --- branches --------------------------------------------------------------------------
 
@@ -210,9 +202,8 @@ class Follower:
                 left.close()
                 return
             other.close()
-        taken = set(names)
-        number = next(n for n in range(2, len(taken) + 3) if f"{self._name}#{n}" not in taken)
-        title = f"{self._name}#{number}"
+        titles = (f"{self._name}#{number}" for number in count(2))
+        title = next(title for title in titles if title not in names)
         fork(self._store, left.name, title, shared, time.time())
         self._session = self._open(title)
         left.close()
@@ -232,6 +223,17 @@ class Follower:
         if len(shown) == len(messages) and all(map(is_, shown, messages)):
             return messages
         return shown
+
+
+def _count_leading(same: Iterable[bool]) -> int:
+    return sum(1 for _ in takewhile(bool, same))
+
+
+def _is_alike(wire: Dialect, known: Message, message: Any) -> bool:
+    try:
+        return content_hash(wire.decode([message]).messages[0]) == content_hash(known)
+    except InputError:
+        return False
 
 
 def archive_name(name: str) -> str:

@@ -11,7 +11,7 @@ The answer may come from ``chat.completions.create`` or ``responses.create`` of 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,11 +45,8 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
         ContextOverflow: The provider says "too long" of the smallest that can be sent.
         InputError: The answer is none of a known provider.
     """
-
-    def send(messages: Sequence[Any]) -> Answer:
-        return call(list(messages))
-
-    answer = send_with_retry(session.view(), session.overflowed, send)
+    view = session.view()
+    answer = send_with_retry(view, session.overflowed, lambda sent: call(list(sent)))
     reply = read_answer(answer)
     if reply.messages:
         session.extend(reply.messages, usage=reply.usage)
@@ -58,11 +55,8 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
 
 async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
     """Send what a session shows, in async programs; see `send`."""
-
-    async def send(messages: Sequence[Any]) -> Answer:
-        return await call(list(messages))
-
-    answer = await asend_with_retry(await session.aview(), session.aoverflowed, send)
+    view = await session.aview()
+    answer = await asend_with_retry(view, session.aoverflowed, lambda sent: call(list(sent)))
     reply = read_answer(answer)
     if reply.messages:
         await session.aextend(reply.messages, usage=reply.usage)
@@ -113,11 +107,15 @@ def _reply(answer: Any) -> Reply:
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
     """Return True if an answer reached its cap."""
+    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"), value.get("status"))
+    return any(reason in ("length", "max_tokens", "incomplete") for reason in reasons)
+
+
+def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice of a chat completion, {} where there is none."""
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
-    reason = first.get("finish_reason") if isinstance(first, Mapping) else None
-    message = (reason, value.get("stop_reason"), value.get("status"))
-    return any(one in ("length", "max_tokens", "incomplete") for one in message)
+    return first if isinstance(first, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,9 @@ def read_answer(answer: Any) -> ProviderAnswer:
     """
     value = _plain(answer)
     if isinstance(value.get("choices"), list):
-        name, wires = "openai-chat", _chat(value["choices"])
+        message = _first(value).get("message")
+        wires = [{"content": None, **message}] if isinstance(message, Mapping) else []
+        name = "openai-chat"
     elif isinstance(value.get("output"), list):
         name, wires = "openai-responses", value["output"]
     elif isinstance(value.get("content"), list) and value.get("role") == "assistant":
@@ -165,8 +165,3 @@ def _plain(answer: Any) -> Mapping[str, Any]:
     dump = getattr(answer, "model_dump", None)
     value = dump(mode="json", exclude_unset=True, exclude_none=True) if dump else answer
     return value if isinstance(value, Mapping) else {}
-
-
-def _chat(choices: list[Any]) -> list[Any]:
-    message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
-    return [{"content": None, **message}] if isinstance(message, Mapping) else []

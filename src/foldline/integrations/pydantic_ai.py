@@ -133,8 +133,13 @@ class FoldlineHistory(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
         """Return what keeps one run, and what was rejected in it, apart from all others."""
-        name = _name(ctx.conversation_id)
-        return _Run(self.followers, self._window, name, self.get_toolset(), same=self._same)
+        return _Run(self, _name(ctx.conversation_id))
+
+    def options(self, model: Model) -> dict[str, Any]:
+        """Return how a conversation is followed that a model answers."""
+        own = {"summarizer": ModelAnswers(model)} if self._same else {}
+        window = self._window or model.context_window
+        return {"window": window, "model": model.model_name, **own}
 
     def close(self) -> None:
         """Close all conversations and the archive."""
@@ -155,20 +160,10 @@ class _Run(AbstractCapability[Any]):
     further attempt for it.
     """
 
-    def __init__(
-        self,
-        followers: FollowerPool,
-        window: int | None,
-        name: str,
-        tools: FunctionToolset[Any] | None,
-        *,
-        same: bool,
-    ) -> None:
-        self._followers = followers
-        self._tools = tools
-        self._window = window
+    def __init__(self, history: FoldlineHistory, name: str) -> None:
+        self._history = history
+        self._tools = history.get_toolset()
         self._name = name
-        self._same = same
         self._wires = Wires()
         self._rejected: Exception | None = None
         self._retried = False
@@ -185,12 +180,8 @@ class _Run(AbstractCapability[Any]):
         """Send the model what fits; after a rejection, strictly less."""
         if request_context.attempt == 1:
             self._rejected, self._retried = None, False
-        model = request_context.model
-        window = self._window or model.context_window
-        options: dict[str, Any] = {"window": window, "model": model.model_name}
-        if self._same:
-            options["summarizer"] = ModelAnswers(model)
-        async with self._followers.afollowing(self._name, **options) as follower:
+        options = self._history.options(request_context.model)
+        async with self._history.followers.afollowing(self._name, **options) as follower:
             messages = await self._view(follower, request_context)
         if messages is request_context.messages:
             return request_context

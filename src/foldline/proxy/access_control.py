@@ -42,12 +42,11 @@ class AccessControl:
         if "websocket" in headers.get("upgrade", "").lower():
             # Codex tries again seven times, for seconds, at any other status than this one.
             return RequestRefusal(426, "websocket", "There are no WebSockets here; use HTTP.")
-        if not self._is_ours(headers.get("host", "")):
+        if not self._is_ours(f"//{headers.get('host', '')}"):
             return RequestRefusal(421, "host", "This proxy is not known under that name.")
         origin = headers.get("origin")
-        if origin is not None and not self._is_ours(_netloc(origin)):
-            return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
-        if headers.get("sec-fetch-site", "") in CROSS:
+        foreign = origin is not None and not self._is_ours(origin)
+        if foreign or headers.get("sec-fetch-site", "") in CROSS:
             return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
         if "content-length" in headers and "transfer-encoding" in headers:
             return RequestRefusal(400, "framing", "The request says its length in two ways.")
@@ -56,9 +55,12 @@ class AccessControl:
             return RequestRefusal(401, "token", f"Send the proxy's token in {TOKEN_HEADER}.")
         return None
 
-    def _is_ours(self, netloc: str) -> bool:
+    def _is_ours(self, address: str) -> bool:
         """Return True for a name of this machine that no other site can take."""
-        name = _hostname(netloc)
+        try:
+            name = (urlsplit(address).hostname or "").lower()
+        except ValueError:
+            return False
         if name == "localhost" or name == self.host.lower():
             return True
         try:
@@ -75,17 +77,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
-
-
-def _hostname(netloc: str) -> str:
-    try:
-        return (urlsplit(f"//{netloc}").hostname or "").lower()
-    except ValueError:
-        return ""

@@ -126,14 +126,12 @@ async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelE
         return answer, None
     buffered = BufferedAnswer(answer.chunks)
     if rejects:
-        error: ModelError | None = provider_error(
-            await buffered.whole(LARGEST, PATIENCE), status=answer.status
-        )
+        body = await buffered.whole(LARGEST, PATIENCE)
+        error: ModelError | None = provider_error(body, status=answer.status)
     else:
         error = await _failed_event(buffered)
-    if error is not None and overflow_in(error) is None:
-        error = None
-    return replace(answer, chunks=buffered.again()), error
+    too_long = error is not None and overflow_in(error) is not None
+    return replace(answer, chunks=buffered.again()), error if too_long else None
 
 
 async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
@@ -87,14 +88,11 @@ class BackgroundSummarizers:
             words = "its price is not known" if price is None else "the spending limit is reached"
             return Reply(error=words, retry=False, attempts=0)
         self._pay(price)
-        spent = 0.0
+        spent, wire = 0.0, summarizer.wire
         try:
-            wire = summarizer.wire
             endpoint = replace(door, base_url=door.base_url.removesuffix(wire.path))
-            client = Client(
-                summarizer.name, summarizer.info, Sender(wire, endpoint, self._transport)
-            )
-            reply = client.answer(ask)
+            sender = Sender(wire, endpoint, self._transport)
+            reply = Client(summarizer.name, summarizer.info, sender).answer(ask)
             spent = price if reply.attempts and reply.usd is None else reply.usd or 0.0
         finally:
             self._pay(spent - price)
@@ -120,11 +118,11 @@ class SessionSummarizer:
     name: str
     info: ModelInfo
     wire: ProviderProtocol
-    reader: ModelLimits = field(init=False)
 
-    def __post_init__(self) -> None:
-        known = reader_of(self.name, self.info, 0)
-        object.__setattr__(self, "reader", replace(known, background=True))
+    @cached_property
+    def reader(self) -> ModelLimits:
+        """What the model reads at most."""
+        return replace(reader_of(self.name, self.info, 0), background=True)
 
     def __call__(self, ask: Ask) -> Reply:
         """Answer; errors are part of the Reply."""

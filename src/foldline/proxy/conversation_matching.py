@@ -15,6 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import eq
 from typing import Any, Final
 
 from foldline.engine.receipt import Receipt
@@ -140,11 +142,19 @@ class ConversationMatcher:
             kept = self._find_archived(request, shared)
             if kept is not None:
                 return kept
-            name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
             if found is not None and shared and any(map(is_compaction, found.session.receipts)):
-                fork(found.store, found.session.name, name, shared, time.time())
-                return self._open_session(request, found.store, name, list(found.ids[:shared]))
-            return self._open_session(request, self._store or MemoryStore(), name, [])
+                return self._branch(request, found.store, found.session.name, shared)
+            return self._open_session(
+                request, self._store or MemoryStore(), _new_name(request), []
+            )
+
+    def _branch(
+        self, request: ConversationRequest, store: Store, left: str, shared: int
+    ) -> OpenConversation:
+        """Go on from the beginning of a session in one of its own."""
+        name = _new_name(request)
+        fork(store, left, name, shared, time.time())
+        return self._open_session(request, store, name, list(request.ids[:shared]))
 
     def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
         """Return the session at hand that shares most, and how many messages that is."""
@@ -178,10 +188,8 @@ class ConversationMatcher:
                     best, most = name, same
         if not best:
             return None
-        name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
         with _passing_over_damage():
-            fork(self._store, best, name, most, time.time())
-            return self._open_session(request, self._store, name, list(request.ids[:most]))
+            return self._branch(request, self._store, best, most)
         return None
 
     def _candidates(self, request: ConversationRequest) -> Iterator[str]:
@@ -227,6 +235,10 @@ class ConversationMatcher:
         conversation.session.close()
 
 
+def _new_name(request: ConversationRequest) -> str:
+    return f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
+
+
 @contextmanager
 def _passing_over_damage() -> Iterator[None]:
     """Let a conversation begin anew where the session that it would go on with is damaged."""
@@ -242,8 +254,7 @@ def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:
     size = len(log)
     if size and size <= len(ids) and log[-1] == ids[size - 1] and log == ids[:size]:
         return size
-    pairs = enumerate(zip(log, ids, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(size, len(ids)))
+    return sum(takewhile(bool, map(eq, log, ids)))
 
 
 def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:

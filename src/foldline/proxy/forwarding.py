@@ -63,20 +63,11 @@ class ProxyParts:
     limits: RequestLimits
 
 
-class Forwarder:
-    """
-    Passes requests on.
+def forwarder(parts: ProxyParts) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+    """Return what passes requests on, as ASGI has it."""
 
-    Args:
-        parts: What it works with.
-    """
-
-    def __init__(self, parts: ProxyParts) -> None:
-        self._parts = parts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, as ASGI has it."""
-        parts, exchange = self._parts, Exchange(self._parts, scope, receive, send)
+    async def forward(scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(parts, scope, receive, send)
         refusal = parts.access.refusal(exchange.headers) or exchange.impossible()
         if refusal is None and parts.metrics.in_flight >= parts.limits.requests:
             refusal = RequestRefusal(503, "busy", "Too many requests are under way; try again.")
@@ -92,6 +83,8 @@ class Forwarder:
             parts.metrics.in_flight -= 1
             parts.metrics.count_answer(exchange.status, exchange.usage)
             exchange.write()
+
+    return forward
 
 
 class _Gone(Exception):
@@ -161,10 +154,10 @@ class Exchange:
         self.problem = f"{type(error).__name__}: {error}"[:300]
         if self._started:
             return
-        known = isinstance(error, ModelError)
-        slow = known and getattr(error, "code", "") == "timeout"
-        words = str(error) if known else "The proxy failed."
-        await self.refuse(RequestRefusal(504 if slow else 502, "upstream", words))
+        status, words = 502, "The proxy failed."
+        if isinstance(error, ModelError):
+            status, words = 504 if error.code == "timeout" else 502, str(error)
+        await self.refuse(RequestRefusal(status, "upstream", words))
 
     async def refuse(self, refusal: RequestRefusal) -> None:
         """Answer in the proxy's own words, in a shape that every client reads."""
@@ -189,10 +182,10 @@ class Exchange:
             await self._pass_on(await self._send_upstream(self._remaining_body()))
             return
         body, whole = await self._body()
-        if not whole or not self._is_plain():
-            self.decision = Decision(b"", "unread", "too large" if not whole else "encoded")
-            rest = self._rest(body) if not whole else body
-            await self._pass_on(await self._send_upstream(rest))
+        plain = self.headers.get("content-encoding", "identity").lower() in ("", "identity")
+        if not whole or not plain:
+            self.decision = Decision(b"", "unread", "encoded" if whole else "too large")
+            await self._pass_on(await self._send_upstream(body if whole else self._rest(body)))
             return
         arrived = monotonic()
         try:
@@ -204,9 +197,6 @@ class Exchange:
             self.decision = Decision(body, "failed", "deciding took too long")
         self.added = monotonic() - arrived
         await self._pass_on(await self._send_with_retry(self.decision))
-
-    def _is_plain(self) -> bool:
-        return self.headers.get("content-encoding", "identity").lower() in ("", "identity")
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         loop = asyncio.get_running_loop()
@@ -233,14 +223,12 @@ class Exchange:
     async def _body(self) -> tuple[bytes, bool]:
         """Read the body; False with what was read of one that is too large to be read whole."""
         pieces: list[bytes] = []
-        size, most = 0, self.parts.limits.body
-        declared = self.headers.get("content-length", "")
+        most, declared = self.parts.limits.body, self.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > most:
             return b"", False
         async for piece in self._pieces():
             pieces.append(piece)
-            size += len(piece)
-            if size > most:
+            if self.size > most:
                 return b"".join(pieces), False
         return b"".join(pieces), True
 

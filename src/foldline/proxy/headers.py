@@ -36,9 +36,8 @@ def request_headers(
             ways that are read here.
         length: Whether the length of the body is as it came.
     """
-    gone = _connection_headers(headers) | FRAMING - (
-        {b"content-length"} if length else frozenset()
-    )
+    made = FRAMING - {b"content-length"} if length else FRAMING
+    gone = _connection_headers(headers) | made
     kept = [(n, v) for n, v in headers if n not in gone and not n.startswith(OWN)]
     if not reads:
         return kept
@@ -74,13 +73,9 @@ def report_headers(
         "client-compaction": decision.compaction,
     }
     if decision.before:
-        values |= {
-            "tokens-before": str(decision.before),
-            "tokens-after": str(decision.after),
-        }
+        values["tokens-before"] = str(decision.before)
+        values["tokens-after"] = str(decision.after)
     if usage is not None:
-        values |= {
-            "cache-read": str(usage.cache_read),
-            "cache-write": str(usage.cache_write),
-        }
+        values["cache-read"] = str(usage.cache_read)
+        values["cache-write"] = str(usage.cache_write)
     return [(OWN + n.encode(), v.encode("ascii", "replace")) for n, v in values.items() if v]

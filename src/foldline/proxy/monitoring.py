@@ -133,14 +133,13 @@ class ProxyMetrics:
         yield from _family("refused_total", "reason", self.refusals)
         yield from _family("provider_tokens_total", "kind", asdict(self.usage))
         yield from _family("tokens_total", "moment", {"before": self.before, "after": self.after})
-        for name, value in (
-            ("overflow_retries_total", self.retries),
-            ("log_lines_lost_total", self.lost_lines),
+        for name, kind, value in (
+            ("overflow_retries_total", "counter", self.retries),
+            ("log_lines_lost_total", "counter", self.lost_lines),
+            ("sessions", "gauge", sessions),
+            ("requests_in_flight", "gauge", self.in_flight),
         ):
-            yield f"# TYPE foldline_{name} counter"
-            yield f"foldline_{name} {value}"
-        for name, value in (("sessions", sessions), ("requests_in_flight", self.in_flight)):
-            yield f"# TYPE foldline_{name} gauge"
+            yield f"# TYPE foldline_{name} {kind}"
             yield f"foldline_{name} {value}"
         yield "# TYPE foldline_added_seconds histogram"
         sum_so_far = 0

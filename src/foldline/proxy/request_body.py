@@ -92,10 +92,10 @@ def _read(text: str, key: str) -> Body:
         at = _skip_sign(text, at, ":")
         if not isinstance(name, str) or name in fields or (name == key and messages is not None):
             raise InputError("A field is there twice, or has no name")
+        start = at
         if name == key and text[at] == "[":
             messages, spans, at = _read_list(text, at)
         else:
-            start = at
             fields[name], at = _DECODER.raw_decode(text, at)
             places[name] = (start, at)
         at = _next_member(text, at, "}")
@@ -157,17 +157,10 @@ def strip_cache_marks(wire: Any) -> Any:
     """Return a message without its marks; the same object where it has none."""
     if not isinstance(wire, dict):
         return wire
-    content = wire.get("content")
-    bare = _bare_blocks(content) if isinstance(content, list) else content
-    if bare is content and MARK not in wire:
-        return wire
-    return {name: bare if name == "content" else v for name, v in wire.items() if name != MARK}
-
-
-def _bare_blocks(blocks: list[Any]) -> list[Any]:
-    bare = [strip_cache_marks(block) for block in blocks]
-    same = all(new is old for new, old in zip(bare, blocks, strict=True))
-    return blocks if same else bare
+    bare = {name: value for name, value in wire.items() if name != MARK}
+    if isinstance(bare.get("content"), list):
+        bare["content"] = list(map(strip_cache_marks, bare["content"]))
+    return wire if bare == wire else bare
 
 
 def cache_mark(wire: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -139,9 +139,7 @@ class RequestRewriter:
             with self._conversations.match(request) as conversation:
                 if self._options.summarizers is not None:
                     self._options.summarizers.allow(conversation.session.name, headers, path)
-                made = len(conversation.session.receipts)
-                view = conversation.session.view()
-                return self._decide(request, data, conversation, view, made)
+                return self._decide(request, data, conversation, Session.view)
         except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
             return Decision(data, "failed", _reason(error))
 
@@ -160,9 +158,9 @@ class RequestRewriter:
             with conversation.lock:
                 if len(conversation.ids) != decision.length:
                     return None  # the session has gone on
-                made = len(conversation.session.receipts)
-                view = conversation.session.overflowed(error)
-                smaller = self._decide(request, decision.body, conversation, view, made)
+                smaller = self._decide(
+                    request, decision.body, conversation, lambda s: s.overflowed(error)
+                )
         except ContextOverflow:
             return None
         except Exception:  # noqa: BLE001  # the client gets what the provider said
@@ -186,10 +184,11 @@ class RequestRewriter:
         request: ConversationRequest,
         data: bytes,
         conversation: OpenConversation,
-        view: Sequence[Any],
-        made: int,
+        show: Callable[[Session], Sequence[Any]],
     ) -> Decision:
         session = conversation.session
+        made = len(session.receipts)
+        view = show(session)
         receipts = session.receipts
         whole = tuple(range(len(request.ids)))
         # What the provider may reject is the client's to hear, as long as nothing was compacted.
@@ -198,46 +197,45 @@ class RequestRewriter:
         changed = pieces != whole
         now = any(map(is_compaction, receipts[made:]))
         overhead = session.budget.overhead
-        found = Decision(
-            data,
+        after = session.tokens + overhead
+        rewritten = changed and not self._options.dry_run
+        return Decision(
+            _write(request, pieces) if rewritten else data,
             "unchanged" if not changed else "compacted" if now else "view",
             receipts[-1].reason if now else "",
             session.name,
             request.model,
             request.tokens + overhead,
-            session.tokens + overhead,
+            after,
             _newest_compaction(session),
             conversation,
             request,
             len(request.ids),
-            session.tokens + overhead > RISKY * session.budget.scale,
+            after > RISKY * session.budget.scale,
             client_compaction([known.compaction for known in request.known]),
         )
-        if not changed or self._options.dry_run:
-            return found
-        return replace(found, body=_write(request, pieces))
 
     def _count_only(self, request: ConversationRequest, data: bytes) -> Decision:
         """Count what would be sent; nothing is recorded for it."""
+        found = Decision(data, "unchanged", model=request.model)
         conversation = self._conversations.find_open(request)
         if conversation is None or self._options.dry_run:
-            return Decision(data, "unchanged", model=request.model)
+            return found
         with conversation.lock:
             known = len(conversation.ids)
             if conversation.shares(request.ids) < known or not conversation.sent:
-                return Decision(data, "unchanged", model=request.model)
+                return found
             pieces = (*conversation.sent, *range(known, len(request.ids)))
-            name = conversation.session.name
+            found = replace(found, session=conversation.session.name)
         if pieces == tuple(range(len(request.ids))):
-            return Decision(data, "unchanged", session=name, model=request.model)
-        body = _write(request, pieces)
-        return Decision(body, "view", session=name, model=request.model)
+            return found
+        return replace(found, body=_write(request, pieces), outcome="view")
 
     def _session(self, request: ConversationRequest, store: Store, name: str) -> Session:
         options = self._options
-        window = options.window or Catalogue.load().find(request.model).window
-        config = options.config
+        config, summarizers = options.config, options.summarizers
         if config.outputs == Outputs():
+            window = options.window or Catalogue.load().find(request.model).window
             hard = int(AT_ONCE * window)
             config = config.replace(outputs={"hard": hard, "soft": hard // 2})
         return Session.open(
@@ -251,9 +249,7 @@ class RequestRewriter:
             config=config,
             counter=request.counter,
             output=None if options.window else _reserve(request),
-            summarizer=None
-            if options.summarizers is None
-            else options.summarizers.of(name, request),
+            summarizer=summarizers.of(name, request) if summarizers else None,
         )
 
 
@@ -279,10 +275,8 @@ def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
     if mark is None:
         return request.body.with_messages(pieces)
     written = list(pieces)
-    behind = next(
-        (at for at, p in enumerate(pieces) if isinstance(p, int) and p > marks[-1]), None
-    )
-    for at in reversed(range(len(pieces) if behind is None else behind)):
+    later = (at for at, p in enumerate(pieces) if isinstance(p, int) and p > marks[-1])
+    for at in reversed(range(next(later, len(pieces)))):
         piece = pieces[at]
         if isinstance(piece, str):
             written[at] = write_message(add_cache_mark(json.loads(piece), mark))
@@ -292,8 +286,7 @@ def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
 
 def _newest_compaction(session: Session) -> str:
     """Name the newest compaction, "" where there is none."""
-    receipts = session.receipts
-    numbers = [at for at, one in enumerate(receipts) if is_compaction(one)]
+    numbers = [at for at, one in enumerate(session.receipts) if is_compaction(one)]
     return f"{session.name}/{numbers[-1]}" if numbers else ""
 
 

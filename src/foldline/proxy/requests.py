@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -44,14 +44,13 @@ class ProxyEndpoint:
         return None
 
 
+_CHAT: Final = ("max_completion_tokens", "max_tokens")
 _ENDPOINTS: Final = {
-    "/chat/completions": ProxyEndpoint(
-        "openai-chat", "messages", caps=("max_completion_tokens", "max_tokens")
-    ),
+    "/chat/completions": ProxyEndpoint("openai-chat", "messages", "", _CHAT),
     "/responses": ProxyEndpoint(
-        "openai-responses", "input", "instructions", caps=("max_output_tokens",)
+        "openai-responses", "input", "instructions", ("max_output_tokens",)
     ),
-    "/messages": ProxyEndpoint("anthropic", "messages", "system", caps=("max_tokens",)),
+    "/messages": ProxyEndpoint("anthropic", "messages", "system", ("max_tokens",)),
     "/messages/count_tokens": ProxyEndpoint("anthropic", "messages", "system", counts=True),
 }
 
@@ -108,8 +107,7 @@ class ConversationRequest:
     @property
     def model(self) -> str:
         """The model that is asked, "" where none is named."""
-        named = self.body.fields.get("model")
-        return named[:LONGEST_NAME] if isinstance(named, str) else ""
+        return _model_named(self.body)
 
     @property
     def tokens(self) -> int:
@@ -152,7 +150,6 @@ class RequestReader:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, KnownMessage] = OrderedDict()
-        self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
 
     def read(
         self, endpoint: ProxyEndpoint, data: bytes, *, hint: str = "", client: str = ""
@@ -170,12 +167,9 @@ class RequestReader:
             InputError: It cannot be read.
         """
         body = read_body(data, endpoint.key)
-        model = body.fields.get("model")
-        counter = self._counter(endpoint, model[:LONGEST_NAME] if isinstance(model, str) else "")
-        known = [
-            self._message(endpoint, counter, body, position)
-            for position in range(len(body.messages))
-        ]
+        counter = _counter(dialect(endpoint.dialect).provider, _model_named(body))
+        positions = range(len(body.messages))
+        known = [self._message(endpoint, counter, body, position) for position in positions]
         ids = _identify(one.content for one in known)
         return ConversationRequest(endpoint, body, known, ids, hint, client, counter)
 
@@ -183,38 +177,34 @@ class RequestReader:
         self, endpoint: ProxyEndpoint, counter: TokenCounter, body: Body, position: int
     ) -> KnownMessage:
         source = body.source(position)
-        digest = blake2b(source.encode("utf-8"), digest_size=16)
-        digest.update(f"\0{endpoint.dialect}\0{counter.name}".encode())
+        text = f"{source}\0{endpoint.dialect}\0{counter.name}"
+        key = blake2b(text.encode("utf-8"), digest_size=16).digest()
         with self._lock:
-            found = self._known.get(digest.digest())
-            if found is not None:
-                self._known.move_to_end(digest.digest())
-                return found
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
         wire = body.messages[position]
-        message = dialect(endpoint.dialect).decode(
-            [strip_cache_marks(wire) if MARK in source else wire]
-        )
-        read = message.messages[0]
+        wire = strip_cache_marks(wire) if MARK in source else wire
+        read = dialect(endpoint.dialect).decode([wire]).messages[0]
         must_stay = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
         known = KnownMessage(
             content_hash(read), counter.message(read), read.role, must_stay, compaction_step(read)
         )
         with self._lock:
-            self._known[digest.digest()] = known
+            self._known[key] = known
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return known
 
-    def _counter(self, endpoint: ProxyEndpoint, model: str) -> TokenCounter:
-        provider = dialect(endpoint.dialect).provider
-        with self._lock:
-            found = self._counters.get((provider, model))
-            if found is None:
-                found = TokenCounter(choose_counter(model or None), provider=provider)
-                self._counters[provider, model] = found
-                if len(self._counters) > MODELS:
-                    self._counters.popitem(last=False)
-            return found
+
+def _model_named(body: Body) -> str:
+    named = body.fields.get("model")
+    return named[:LONGEST_NAME] if isinstance(named, str) else ""
+
+
+@lru_cache(MODELS)
+def _counter(provider: str, model: str) -> TokenCounter:
+    return TokenCounter(choose_counter(model or None), provider=provider)
 
 
 def _identify(contents: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TextIO
 
 import uvicorn
@@ -26,7 +27,7 @@ from foldline.errors import InputError, StoreError
 from foldline.models.endpoint import Endpoint, split_url
 from foldline.models.transport import Relay
 from foldline.proxy.access_control import AccessControl, is_loopback
-from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
+from foldline.proxy.forwarding import ProxyParts, RequestLimits, forwarder
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import ProxyOptions, RequestRewriter
 from foldline.stores.protocol import Store
@@ -64,7 +65,7 @@ def application(parts: ProxyParts) -> ASGIApp:
     routes = [
         Route("/healthz", health, methods=["GET"]),
         Route("/metrics", metrics, methods=["GET"]),
-        Mount("/", app=Forwarder(parts)),
+        Mount("/", app=forwarder(parts)),
     ]
     return Starlette(routes=routes, lifespan=lifespan)
 
@@ -158,22 +159,21 @@ class ProxyServer:
     ) -> None:
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        parts.log.add(self._start_record(address))
+        recall = "ready" if self.store else "off: nothing is kept, nothing can be recalled"
+        started = {
+            "event": "started",
+            "address": address,
+            "upstream": parts.metrics.upstream,
+            "archive": self.store is not None,
+            "recall": recall,
+            "dry_run": self.options.dry_run,
+        }
+        parts.log.add(started)
         tending = asyncio.ensure_future(self._prune_archive(parts))
         try:
             await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
         finally:
             tending.cancel()
-
-    def _start_record(self, address: str) -> dict[str, Any]:
-        return {
-            "event": "started",
-            "address": address,
-            "upstream": resolve_upstream(self.upstream),
-            "archive": self.store is not None,
-            "recall": "ready" if self.store else "off: nothing is kept, nothing can be recalled",
-            "dry_run": self.options.dry_run,
-        }
 
     async def _prune_archive(self, parts: ProxyParts) -> None:
         """Delete now and then what the archive may no longer keep."""
@@ -181,15 +181,13 @@ class ProxyServer:
             return
         loop = asyncio.get_running_loop()
         while True:
+            look = partial(prune, self.store, self.retention, time.time())
             try:
-                now = time.time()
-                gone = await loop.run_in_executor(
-                    parts.workers, prune, self.store, self.retention, now
-                )
-                record: dict[str, Any] = {"event": "pruned", "sessions": len(gone)}
+                gone = await loop.run_in_executor(parts.workers, look)
+                found: dict[str, Any] = {"sessions": len(gone)}
             except StoreError as error:
-                record = {"event": "pruned", "problem": str(error)[:300]}
-            parts.log.add(record)
+                found = {"problem": str(error)[:300]}
+            parts.log.add({"event": "pruned", **found})
             await asyncio.sleep(TENDED)
 
 

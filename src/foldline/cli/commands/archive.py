@@ -63,7 +63,9 @@ def copy(
     FOLDLINE_ARCHIVE_KEY holds the key of SRC, where that is encrypted; DST, where it is new, is
     encrypted with the same key, or with that in --key-file.
     """
-    _refuse_same(source, target)
+    both = [place if is_url(place) else str(Path(place).absolute()) for place in (source, target)]
+    if both[0] == both[1]:
+        raise click.UsageError("SRC and DST are the same archive.")
     if plain and key_file is not None:
         raise click.UsageError("Give --plain or --key-file.")
     key = key_file.read(KEY_MOST).strip() if key_file else "" if plain else None
@@ -75,9 +77,8 @@ def copy(
             batches += copied.batches
             output.note(f"{one_line(copied.name, 60)}: {plural(copied.messages, 'message')} added")
     if output.json:
-        write_json(
-            "archive.copy/1", {"sessions": sessions, "messages": messages, "batches": batches}
-        )
+        counts = {"sessions": sessions, "messages": messages, "batches": batches}
+        write_json("archive.copy/1", counts)
     output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')} added.")
 
 
@@ -106,38 +107,21 @@ def check(ctx: click.Context, /, place: str | None, output: Output) -> None:
     """
     with closing(_open(place or str(stores.archive_file(None)))) as store:
         checks = tuple(check_sessions(store))
-    damaged = [one for one in checks if one.problem]
-    for one in damaged:
-        output.note(f"{one_line(one.name, 60)}: {_damage(one.unreadable)} {one.problem}")
+    messages, damaged = sum(one.messages for one in checks), []
+    for one in checks:
+        if one.problem:
+            damaged.append(asdict(one))
+            lost = f"{plural(one.unreadable, 'message')} cannot be read." if one.unreadable else ""
+            output.note(f"{one_line(one.name, 60)}: {lost} {one.problem}")
     if output.json:
-        write_json(
-            "archive.check/1",
-            {
-                "sessions": len(checks),
-                "messages": sum(one.messages for one in checks),
-                "damaged": [asdict(one) for one in damaged],
-            },
-        )
-    _conclude(output, len(checks), sum(one.messages for one in checks), len(damaged))
+        value = {"sessions": len(checks), "messages": messages, "damaged": damaged}
+        write_json("archive.check/1", value)
+    verdict = f"{len(damaged)} of them damaged" if damaged else "all of it readable"
+    output.note(f"{plural(len(checks), 'session')}, {plural(messages, 'message')}: {verdict}.")
     ctx.exit(5 if damaged else 0)
-
-
-def _damage(unreadable: int) -> str:
-    return f"{plural(unreadable, 'message')} cannot be read." if unreadable else ""
-
-
-def _conclude(output: Output, sessions: int, messages: int, damaged: int) -> None:
-    verdict = f"{damaged} of them damaged" if damaged else "all of it readable"
-    output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')}: {verdict}.")
 
 
 def _open(place: str) -> Store:
     if not is_url(place) and not Path(place).is_file():
         raise StoreError(f"There is no archive {place}.", hint="Name a file, or a URL.")
     return open_store(place, takes_plain=True)
-
-
-def _refuse_same(source: str, target: str) -> None:
-    both = [place if is_url(place) else str(Path(place).absolute()) for place in (source, target)]
-    if both[0] == both[1]:
-        raise click.UsageError("SRC and DST are the same archive.")

@@ -14,8 +14,6 @@ from foldline.cli.options import WINDOW, IntegerType
 from foldline.cli.output import Output, plural, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.budget import Amount
-from foldline.core.config import Config
-from foldline.core.strategy import Policy
 from foldline.errors import InputError
 from foldline.evaluation import findings
 from foldline.evaluation.methods import clearing, policy_method, trimming
@@ -42,14 +40,7 @@ Nothing is changed or sent.
 @click.command("bench", epilog=EPILOG)
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
-@click.option(
-    "--policy",
-    "policies",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=options.complete_policy,
-    help="Repeatable (default).",
-)
+@options.policies
 @click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Files (20).")
 @click.option("--seconds", type=IntegerType(1, 86_400), default=300, help="To take (300).")
 @options.priced_model
@@ -80,11 +71,12 @@ def command(
     """
     info = _find_prices(model)
     config = load().config
-    ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies)]
-    ladders = ladders or [build_policy(None, (), config)]
-    plan = _plan(budgets, ladders, config)
+    ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies or (None,))]
+    methods = (*(policy_method(one, config) for one in ladders), clearing(), trimming())
+    plan = MeasurementPlan(methods, {budget.text: budget.of for budget in budgets})
     replays = Replays(ladders, window.tokens if window else info.readable, config, model)
-    _check_folder(folder)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
     run = MeasuringRun[RecordingResult]()
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
@@ -107,22 +99,8 @@ def command(
 def _find_prices(model: str) -> ModelInfo:
     info = Catalogue.load().find(model)
     if info.prices is None:
-        raise click.UsageError(
-            f"The price of {model[:60]!r} is not known; --model names another one.",
-            click.get_current_context(),
-        )
+        options.refuse(f"The price of {model[:60]!r} is not known; --model names another one.")
     return info
-
-
-def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> MeasurementPlan:
-    methods = [policy_method(ladder, config) for ladder in ladders]
-    return MeasurementPlan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
-
-
-def _check_folder(folder: Path | None) -> None:
-    """Refuse a folder for the report that cannot be one, before any work is done."""
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
 
 
 def _sections(
@@ -131,12 +109,12 @@ def _sections(
     seen = [observation for one in measured for observation in one.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured
-    sections = [
+    sections = (
         findings.retention(scores, plan.methods[0].name),
         findings.validity(seen),
         findings.speed(seen),
         findings.price(measured, info.prices, info.name, window),
-    ]
+    )
     return [section for section in sections if section is not None]
 
 

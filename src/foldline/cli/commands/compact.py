@@ -11,12 +11,12 @@ import click
 
 from foldline.api import Compaction, answering, compact_transcript
 from foldline.cli import options, stores
-from foldline.cli.commands.receipt import CompactionResult, keep_in_archive
+from foldline.cli.commands.receipt import CompactionResult, keep_in_archive, show
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
 from foldline.cli.output import Output, json_text, write_bytes, write_json, write_text
 from foldline.cli.policy_options import (
-    SummarizerOptions,
     build_policy,
+    configure_summarizer,
     pin_messages,
     split_settings,
     summarizer_options,
@@ -58,16 +58,18 @@ TRIES, GROWTH = 20, 1.1
 
 @dataclass(frozen=True, slots=True)
 class CompactRequest:
-    """What the options of the command ask for."""
+    """What the options of the command ask for; ``out`` is None for stdout."""
 
     file: str
+    source_format: str | None
+    max_bytes: int | None
+    conversation: str | None
     budget: Amount | None
     window: Amount | None
     config: Config
     model: str | None
-    summarizer_options: SummarizerOptions
-    policy: str | None
-    settings: tuple[str, ...]
+    focus: str
+    ladder: Policy
     pins: tuple[str, ...]
     keep: int
     force: bool
@@ -113,18 +115,7 @@ class CompactRequest:
 @options.archive
 @click.option("--no-archive", is_flag=True, help="Do not keep what is removed for recall.")
 @options.output
-def command(
-    file: str,
-    source_format: str | None,
-    max_bytes: int | None,
-    conversation: str | None,
-    model: str | None,
-    archive_path: Path | None,
-    no_archive: bool,
-    out: Path | None,
-    output: Output,
-    **rest: Any,
-) -> None:
+def command(output: Output, **given: Any) -> None:
     """
     Bring a conversation within a budget, and keep what is removed for recall.
 
@@ -132,22 +123,12 @@ def command(
     changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
     for people to stderr.
     """
-    summarizer = SummarizerOptions.take(rest)
-    changes, rest["settings"] = split_settings(rest["settings"])
-    if changes and rest["policy"] is not None:
-        changes["policy"] = rest["policy"].replace("-", "_")
-    request = CompactRequest(
-        file=file,
-        config=summarizer.apply_to(load(changes).config),
-        model=model,
-        summarizer_options=summarizer,
-        out=None if out == options.STDOUT else out,
-        archive=None if no_archive else stores.archive_file(archive_path),
-        **rest,
-    )
+    request = _read_options(**given)
     _check(request)
-    opened = open_input(file, source_format, conversation, output, max_bytes)
-    counter = counter_for(opened.transcript, model, output)
+    opened = open_input(
+        request.file, request.source_format, request.conversation, output, request.max_bytes
+    )
+    counter = counter_for(opened.transcript, request.model, output)
     with output.working("Compacting", long=opened.long):
         result = _compact(request, opened, counter)
     content = _encode(request, opened, result)
@@ -155,15 +136,39 @@ def command(
     _deliver(request, done, content, output)
 
 
+def _read_options(
+    *,
+    settings: tuple[str, ...],
+    policy: str | None,
+    summarizer: str | None,
+    template: str | None,
+    usd: float | None,
+    out: Path | None,
+    archive_path: Path | None,
+    no_archive: bool,
+    **rest: Any,
+) -> CompactRequest:
+    changes, settings = split_settings(settings)
+    if changes and policy is not None:
+        changes["policy"] = policy.replace("-", "_")
+    config = configure_summarizer(load(changes).config, summarizer, template, usd)
+    return CompactRequest(
+        config=config,
+        ladder=build_policy(policy, settings, config),
+        out=None if out == options.STDOUT else out,
+        archive=None if no_archive else stores.archive_file(archive_path),
+        **rest,
+    )
+
+
 def _check(request: CompactRequest) -> None:
     """Refuse what cannot work before anything is read."""
     if request.budget is not None and request.window is not None:
-        words = "Give --budget or --window, not both."
-        raise click.UsageError(words, click.get_current_context())
+        options.refuse("Give --budget or --window, not both.")
     if request.budget is None and request.window is None and not request.force:
-        words = "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
-        raise click.UsageError(words, click.get_current_context())
-    build_policy(request.policy, request.settings, request.config)
+        options.refuse(
+            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
+        )
     for path, what in ((request.out, "output"), (request.receipt, "receipt")):
         if path is not None:
             check_output(path, request.file, what)
@@ -182,20 +187,13 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
         CannotFit: What must stay takes more than the budget.
     """
     transcript = pin_messages(opened.transcript, request.pins, request.keep)
-    budget = _budget(request, transcript.system, transcript.tools, opened, counter)
-    policy = build_policy(request.policy, request.settings, request.config)
+    budget, policy = _budget(request, transcript, counter), request.ladder
     if request.force and not budget.fixed:
         policy = force_policy(policy)
         budget = budget.below(counter.messages(transcript.messages))
     with answering(None, request.config, request.model or "") as summarizer:
         result = compact_transcript(
-            transcript,
-            counter,
-            budget,
-            policy,
-            summarizer,
-            request.summarizer_options.focus,
-            request.config,
+            transcript, counter, budget, policy, summarizer, request.focus, request.config
         )
     receipt = result.receipt
     if receipt.status == "failed":
@@ -220,16 +218,10 @@ def _find_budget(
     return receipt.tokens_before
 
 
-def _budget(
-    request: CompactRequest,
-    system: str,
-    tools: tuple[Any, ...],
-    opened: Input,
-    counter: TokenCounter,
-) -> Budget:
+def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCounter) -> Budget:
     if request.budget is not None:
-        return Budget.of_tokens(request.budget.of(counter.messages(opened.transcript.messages)))
-    overhead = counter.overhead(system, tools)
+        return Budget.of_tokens(request.budget.of(counter.messages(transcript.messages)))
+    overhead = counter.overhead(transcript.system, transcript.tools)
     window = None if request.window is None else request.window.tokens
     config = resolve_window(request.config, request.model or "", window=window, output=None)
     return config.budget(window, overhead=overhead)
@@ -267,6 +259,4 @@ def _deliver(
     elif request.out is None:
         write_bytes(content)
     if not output.quiet:
-        from foldline.cli.commands.receipt import show
-
         show(done, request.out)

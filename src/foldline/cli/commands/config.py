@@ -42,9 +42,9 @@ def command(action: str, changed: bool, output: Output) -> None:  # noqa: ARG001
 def _words(value: Any) -> str:
     """Return a value as people read it."""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return str(value).lower()
     if value is None:
         return "—"
     if isinstance(value, list):
-        return one_line(", ".join(str(item) for item in value)) or "(none)"
+        return one_line(", ".join(map(str, value))) or "(none)"
     return f"{value:,}" if isinstance(value, int) else one_line(str(value))

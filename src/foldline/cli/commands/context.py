@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
-from foldline.cli.output import Output, one_line, plural, write_json, write_text
-from foldline.context.builder import Context
+from foldline.cli.output import Output, one_line, plural
+from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
+from foldline.context.comparison import compare as compared
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import check_name
 from foldline.errors import InputError
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
 
 _STORE: Final = PlaceType(path_type=Path, exists=True, dir_okay=False)
 
-OPTIONS: Final = (
+input_options = options.together(
     click.option("--notes", type=click.Path(path_type=Path, exists=True, file_okay=False),
                  metavar="DIR", help="A folder of notes."),
     click.option("--kb", type=_STORE, metavar="FILE|URL", help="A knowledge base."),
@@ -44,13 +43,11 @@ OPTIONS: Final = (
     click.option("--budget", type=IntegerType(1), metavar="N",
                  help="The most that the context takes, in tokens (3000)."),
 )  # fmt: skip
+"""The options that say what a context is built from."""
 
 
-def input_options(command: Command) -> Command:
-    """Give a command the options that say what a context is built from."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+INPUTS: Final = ("notes", "kb", "memory", "user", "paths", "history", "system")
+"""What those of them are called that say where to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +68,7 @@ def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInp
         settings: The options; they are taken out.
         output: Tells what could not be read.
     """
-    folder, kb, memory = (settings.pop(name) for name in ("notes", "kb", "memory"))
-    user, paths = settings.pop("user"), settings.pop("paths")
-    history, system = settings.pop("history"), settings.pop("system")
+    folder, kb, memory, user, paths, history, system = map(settings.pop, INPUTS)
     if history == system == "-":
         raise click.UsageError("Only one of --history and --system can be stdin.")
     with ExitStack() as stack:
@@ -117,14 +112,11 @@ def read_text(file: str) -> str:
     Raises:
         InputError: It cannot be read, or is too large.
     """
+    if file != "-" and not Path(file).is_file():
+        raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
     try:
-        if file == "-":
-            data: bytes = sys.stdin.buffer.read(MOST_BYTES + 1)
-        elif not Path(file).is_file():
-            raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
-        else:
-            with Path(file).open("rb") as stream:
-                data = stream.read(MOST_BYTES + 1)
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+            data: bytes = stream.read(MOST_BYTES + 1)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
     if len(data) > MOST_BYTES:
@@ -180,22 +172,14 @@ Examples:
 @click.option("--explain", is_flag=True, help="Say on stderr where each packet went, and why.")
 @options.output
 def build(
-    query: str,
-    budget: int | None,
-    lang: str | None,
-    form: str | None,
-    order: str | None,
-    explain: bool,
-    output: Output,
-    **rest: Any,
+    query: str, budget: int | None, lang: str | None, explain: bool, output: Output, **rest: Any
 ) -> None:
     """
     Build the context for one question: gather, select, structure, compress, judge.
 
     The context goes to stdout, its figures and the advice to stderr.
     """
-    from foldline.context.builder import ContextBuilder
-
+    form, order = rest.pop("form"), rest.pop("order")
     config = build_config({}, max_tokens=budget, language=lang, form=form, order=order)
     with open_inputs(rest, output) as given:
         builder = ContextBuilder(config=config, sources=given.sources)
@@ -267,9 +251,6 @@ def compare(
     **rest: Any,
 ) -> None:
     """Build the context of every question under two configurations, and show what differs."""
-    from foldline.context.builder import ContextBuilder
-    from foldline.context.comparison import compare as compared
-
     first = _pairs(base)
     second = {**first, **_pairs(changed)}
     configs = [build_config(pairs, max_tokens=budget) for pairs in (first, second)]
@@ -297,10 +278,9 @@ def _pairs(settings: Iterable[str]) -> dict[str, str]:
 
 def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> list[Case]:
     cases = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        query, facts = line.strip(), list[Any]()
+    lines = [line.strip() for line in text.splitlines()]
+    for number, line in enumerate(lines, 1):
+        query, facts = line, list[Any]()
         if query.startswith("{"):
             try:
                 value = json.loads(query)
@@ -311,7 +291,8 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
             raise InputError(f"Line {number}: the query and its facts are texts")
-        cases.append(Case(query, history, instructions, facts=tuple(facts)))
+        if line:
+            cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 
 
@@ -329,14 +310,15 @@ def lint(file: str, strict: bool, output: Output) -> int:
 
     problems = look(read_text(file))
     warnings = sum(problem.severity == "warning" for problem in problems)
-    if output.json:
-        write_json("lint/1", {"file": file, "problems": [asdict(p) for p in problems]})
-    for problem in () if output.json else problems:
+    lines = []
+    for problem in problems:
         other = f" (and line {problem.other})" if problem.other else ""
-        write_text(
+        lines.append(
             f"{file}:{problem.line}: {problem.severity}: {problem.rule}{other}: "
             f"{one_line(problem.quote, 120)}\n    {problem.why}\n    {problem.instead}"
         )
+    value = {"file": file, "problems": [asdict(p) for p in problems]}
+    output.result("lint/1", value, text="\n".join(lines))
     counts = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
     output.note(counts if problems else "Nothing to say against it.")
     return 3 if strict and warnings else 0
@@ -350,11 +332,6 @@ Examples:
 """
 
 
-@click.group("context", cls=NamingGroup, epilog=EPILOG)
+@click.group("context", cls=NamingGroup, epilog=EPILOG, commands=[build, lint, compare])
 def command() -> None:
     """Build what a model sees for one question, judge a prompt, compare two ways to build."""
-
-
-command.add_command(build)
-command.add_command(lint)
-command.add_command(compare)

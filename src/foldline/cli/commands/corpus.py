@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -40,24 +41,20 @@ def command() -> None:
     """Work on many sessions at once, on the cores of this machine or on a Dask cluster."""
 
 
-def _run_options(made: Callable[..., object]) -> Callable[..., object]:
-    """Give a command what all runs take."""
-    for option in (
-        click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
-        click.option(
-            "--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."
-        ),
-        click.option(
-            "--engine",
-            type=click.Choice(("local", "dask")),
-            default="local",
-            help="A pool of processes, or a Dask cluster, on this machine (local).",
-        ),
-        click.option("-o", "--output", "out", metavar="OUT", required=True, help="A folder."),
-        click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
-    ):
-        made = option(made)
-    return options.output(made)
+_run_options = options.together(
+    click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
+    click.option("-o", "--output", "out", metavar="OUT", required=True, help="A folder."),
+    click.option(
+        "--engine",
+        type=click.Choice(("local", "dask")),
+        default="local",
+        help="A pool of processes, or a Dask cluster, on this machine (local).",
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."),
+    click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
+    options.output,
+)
+"""What all runs take."""
 
 
 @command.command("scan", short_help="Count messages, calls and tokens.")
@@ -82,40 +79,28 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
 )
 @_run_options
 def compact(
-    budget: Amount | None,
-    window: Amount | None,
-    policy: str | None,
-    model: str | None,
-    to: str,
-    output: Output,
-    **rest: Any,
+    budget: Amount | None, window: Amount | None, policy: str | None, output: Output, **rest: Any
 ) -> None:
     """Bring every conversation within a budget, with its receipt; no model is asked."""
     if (budget is None) == (window is None):
-        raise click.UsageError("Give --budget or --window.", click.get_current_context())
-    config = load().config
+        options.refuse("Give --budget or --window.")
     size = None if budget is None else _share(budget)
-    span = None if window is None else window.tokens
+    span = _tokens(window)
+    model, to, config = rest.pop("model"), rest.pop("to"), load().config
     _run(Compact(size, span, policy or "", model, to, config), output, rest)
 
 
 @command.command("measure", short_help="Measure what is kept, and what sessions cost.")
 @options.budgets
-@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
+@options.policies
 @options.priced_model
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
 @_run_options
 def measure(
-    budgets: tuple[Amount, ...],
-    policies: tuple[str, ...],
-    model: str,
-    window: Amount | None,
-    output: Output,
-    **rest: Any,
+    budgets: tuple[Amount, ...], policies: tuple[str, ...], model: str, output: Output, **rest: Any
 ) -> None:
     """Measure what compaction keeps of every session, and what replaying it would cost."""
-    sizes = tuple(map(_share, budgets))
-    span = None if window is None else window.tokens
+    sizes, span = tuple(map(_share, budgets)), _tokens(rest.pop("window"))
     _run(MeasureRetention(sizes, policies, model, span, load().config), output, rest)
 
 
@@ -134,19 +119,17 @@ def index(output: Output, **rest: Any) -> None:
 def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     """Find conversations by their words in OUT, which 'foldline corpus index' has written."""
     found = search(out, " ".join(query), most)
-    rows = [
-        (
-            shorten_path(one.path, 56),
-            one.offset,
-            str(one.message),
-            f"{one.score:.2f}",
-            " ".join(one.matched),
-        )
-        for one in found
-    ]
-    value = {"matches": [{name: getattr(one, name) for name in one.__slots__} for one in found]}
+    rows = []
+    for one in found:
+        path, score = shorten_path(one.path, 56), f"{one.score:.2f}"
+        rows.append((path, one.offset, str(one.message), score, " ".join(one.matched)))
+    value = {"matches": [asdict(one) for one in found]}
     columns = ("session", ">byte", ">message", ">score", "*matched")
     output.records("corpus-search/1", value, columns, rows)
+
+
+def _tokens(window: Amount | None) -> int | None:
+    return None if window is None else window.tokens
 
 
 def _share(amount: Amount) -> float:
@@ -160,12 +143,14 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
     _report(report, output)
     if report.sessions == report.failed:
         raise InputError(f"No session of {report.sessions:,} could be read")
-    totals = _readable(report.totals)
     rows = [
-        (name, f"{value:,.4f}" if isinstance(value, float) else value) for name, value in totals
+        (name, f"{value:,.4f}" if isinstance(value, float) else value)
+        for name, value in _readable(report.totals)
     ]
-    schema = f"corpus-{operation.name}/1"
-    output.records(schema, _as_json(report), ("sum of all sessions", ">"), rows)
+    failures = [{"path": p, "offset": at, "why": why} for p, at, why in report.failures]
+    value = asdict(report) | {"failures": failures}
+    columns = ("sum of all sessions", ">")
+    output.records(f"corpus-{operation.name}/1", value, columns, rows)
 
 
 def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
@@ -197,15 +182,3 @@ def _report(report: CorpusReport, output: Output) -> None:
         output.note(f"failed {path}{f' at byte {offset}' if offset else ''}: {why}")
     if report.failed > MOST_TOLD:
         output.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
-
-
-def _as_json(report: CorpusReport) -> dict[str, Any]:
-    return {
-        "out": report.out,
-        "sessions": report.sessions,
-        "failed": report.failed,
-        "parts": report.parts,
-        "resumed": report.resumed,
-        "totals": dict(report.totals),
-        "failures": [{"path": p, "offset": at, "why": why} for p, at, why in report.failures],
-    }

@@ -181,10 +181,10 @@ def _sandbox() -> Check:
         return Check("sandbox", "ok", "bubblewrap; its self-test found no way out")
     second = try_confinement("landlock")
     if second.confinement is not None:
-        words = f"landlock and seccomp, since bubblewrap: {best.words}. {second.words} {INSTALL}"
-        return Check("sandbox", "note", words)
-    words = f"none, so TerminalTool will not open: {best.words}; landlock: {second.words}"
-    return Check("sandbox", "note", f"{words}. {INSTALL}")
+        words = f"landlock and seccomp, since bubblewrap: {best.words}. {second.words}"
+    else:
+        words = f"none, so TerminalTool will not open: {best.words}; landlock: {second.words}."
+    return Check("sandbox", "note", f"{words} {INSTALL}")
 
 
 def _agents() -> Iterator[Check]:
@@ -202,13 +202,12 @@ def _show(checks: list[Check]) -> None:
     from foldline.cli.output import console, printable, table
 
     screen = console()
-    signs = {"ok": "✓", "note": "·", "problem": "✗"}
-    if not screen.encoding.lower().startswith("utf"):
-        signs = {"ok": "+", "note": "-", "problem": "!"}
-    colours = {"ok": "green", "note": "yellow", "problem": "red"}
+    plain = not screen.encoding.lower().startswith("utf")
+    signs = {"ok": ("✓", "+", "green"), "note": ("·", "-", "yellow"), "problem": ("✗", "!", "red")}
     grid = table("", "", "*")
     grid.columns[2].overflow = "fold"
     for check in checks:
-        sign = Text(signs[check.health], style=colours[check.health])
+        fine, coarse, colour = signs[check.health]
+        sign = Text(coarse if plain else fine, style=colour)
         grid.add_row(sign, check.name, printable(check.words))
     screen.print(grid)

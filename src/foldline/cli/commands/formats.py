@@ -31,21 +31,11 @@ def command(output: Output) -> None:
     wires = [(name, wire.title) for name, wire in DIALECTS.items()]
     kinds = [(name, kind.title) for name, kind in FILE_FORMATS.items()]
     if output.json:
-        write_json(
-            "formats/1",
-            {
-                "wire": _rows(wires, to=True),
-                "files": _rows(kinds, to=False),
-                "not_read": UNREADABLE,
-            },
-        )
+        value = {"wire": _rows(wires, to=True), "files": _rows(kinds, to=False)}
+        write_json("formats/1", {**value, "not_read": UNREADABLE})
         return
-    not_read = list(UNREADABLE.items())
-    for heading, rows in (
-        ("wire format", wires),
-        ("kind of file", kinds),
-        ("known, not read", not_read),
-    ):
+    sections = {"wire format": wires, "kind of file": kinds, "known, not read": UNREADABLE.items()}
+    for heading, rows in sections.items():
         console().print(table(heading, "*what it is", rows=rows))
         console().print()
     output.note("All but the last are read and written, gzip is read. --to takes wire formats.")

@@ -6,6 +6,7 @@ import re
 import time
 import webbrowser
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -20,9 +21,10 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.inspector.loading import from_archive, from_file
 from foldline.inspector.pages.sessions import SessionSurvey
-from foldline.inspector.session_cache import SessionCache, SessionEntry, archive_entries
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.session_cache import SessionCache, archive_entries
+from foldline.inspector.trace import SessionEntry, SessionTrace
 from foldline.settings import load
 
 MAGIC: Final = b"SQLite format 3\0"
@@ -126,11 +128,9 @@ def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noq
 
 
 def _is_archive(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+    return False
 
 
 def _list_sessions(target: Target, archive: Path) -> Iterator[SessionEntry]:
@@ -146,22 +146,14 @@ def _list_sessions(target: Target, archive: Path) -> Iterator[SessionEntry]:
     for file in sorted(found, key=lambda one: -one.changed)[:MOST]:
         yield _listing(file)
     if target.kind == "machine" and archive.exists():
-        try:
+        with suppress(StoreError):
             yield from archive_entries(archive)
-        except StoreError:
-            return
 
 
 def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa: A002  # as the option
+    path, agent, project = found.path, found.agent or "transcript", project_folder(found)
     return SessionEntry(
-        title=found.path.name,
-        agent=found.agent or "transcript",
-        origin="file",
-        place=found.path,
-        project=project_folder(found),
-        size=found.size,
-        changed=found.changed,
-        format=format,
+        path.name, agent, "file", path, "", project, found.size, found.changed, format
     )
 
 
@@ -171,13 +163,11 @@ def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa:
 def _file_trace(
     target: Target, config: Config, model: str, conversation: str | None
 ) -> SessionTrace:
-    from foldline.inspector.loading import from_file
-
     index, path, format = None, target.path, target.format  # noqa: A001  # as the option
     if conversation is not None:
         known = None if format == "auto" else format
         index = open_input(str(path), known, conversation, Output(quiet=True)).index
-    return from_file(path, config, _no_progress, conversation=index, model=model, format=format)
+    return from_file(path, config, lambda *_: None, conversation=index, model=model, format=format)
 
 
 def _archive_trace(
@@ -189,21 +179,14 @@ def _archive_trace(
     Raises:
         InputError: More than one may be meant.
     """
-    from foldline.inspector.loading import from_archive
-
     if target.kind != "archive":
         raise InputError(
-            "A report is of one session",
-            hint="Name its file, or an archive with --session NAME.",
+            "A report is of one session", hint="Name its file, or an archive with --session NAME."
         )
-    name = session
-    if name is None:
-        name = _find_message(target)[0] if target.handle else archive_entries(target.path)[0].name
-    return from_archive(target.path, name, config, _no_progress, model=model)
-
-
-def _no_progress(_: float, __: str) -> None:
-    """Ignore how far the work is."""
+    if session is None and target.handle:
+        session, _ = _find_message(target)
+    name = session or archive_entries(target.path)[0].name
+    return from_archive(target.path, name, config, lambda *_: None, model=model)
 
 
 def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> None:
@@ -237,11 +220,10 @@ def _serve(
         MissingExtra: What serves pages is not installed.
     """
     try:
-        from foldline.inspector.web import listen, serve
+        from foldline.inspector.web import Access, listen, serve
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "starlette", "inspect") from error
     from foldline.inspector.site import InspectorSite
-    from foldline.inspector.web import Access
 
     first = _first_page(shelf, target)
     place = listen(port)

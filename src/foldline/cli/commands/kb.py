@@ -26,7 +26,7 @@ from foldline.cli.output import (
 from foldline.cli.stores import existing, make_folder
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
-from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
 from foldline.settings.sources import data_folder
@@ -73,6 +73,10 @@ def _open(target: KnowledgeTarget) -> Knowledge:
     return Knowledge.open(file, namespace=target.namespace)
 
 
+_on_knowledge = options.on_store(_open)
+"""Gives a command the knowledge, and its output."""
+
+
 @command.command("add", short_help="Add files and folders.")
 @click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
 @click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
@@ -88,7 +92,7 @@ def add(
     What has changed is replaced, what has not is left, and what is gone from a folder is removed.
     """
     if name and len(paths) > 1:
-        raise click.UsageError("--name is for one file.", click.get_current_context())
+        options.refuse("--name is for one file.")
     with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
         reports = [_add_path(knowledge, path, name, only, output) for path in paths]
     report = IngestReport(
@@ -118,7 +122,7 @@ def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
     from foldline.memory.documents import ReadLimits, read_document
 
     if not name:
-        raise click.UsageError("stdin needs a --name.", click.get_current_context())
+        options.refuse("stdin needs a --name.")
     limits = ReadLimits()
     return knowledge.add_reading(name, read_document(read_stdin(limits.bytes), name, limits))
 
@@ -126,10 +130,10 @@ def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
 def _summary(report: IngestReport) -> str:
     full = IngestReport(tuple(one for one in report.documents if one.chunks))
     outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
-    counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
-    counts += [(len(report.documents) - len(full.documents), "without text")]
-    counts += [(len(report.removed), "removed")]
-    parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    counts: dict[str, int] = {outcome: full.count(outcome) for outcome in outcomes}
+    counts["without text"] = len(report.documents) - len(full.documents)
+    counts["removed"] = len(report.removed)
+    parts = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
     return f"Documents: {parts}." if parts else "No document was found."
 
 
@@ -143,20 +147,17 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
-@click.option("--limit", metavar="N", type=IntegerType(1, 200), default=5, show_default=True)
-@options.number(
-    "--min-strength", options.FRACTION, THRESHOLD, "What it takes to be evidence, 0 to 1.", "X"
-)
+@options.number("--limit", IntegerType(1, 200), 5)
+@options.fraction("--min-strength", THRESHOLD, "What it takes to be evidence, 0 to 1.")
 @click.option(
     "--budget",
     metavar="TOKENS",
     type=IntegerType(1),
     help="Write the evidence as a part of a prompt, within so many tokens.",
 )
-@options.output
-@click.pass_obj
+@_on_knowledge
 def search(
-    target: KnowledgeTarget,
+    knowledge: Knowledge,
     /,
     query: str,
     limit: int,
@@ -165,13 +166,11 @@ def search(
     output: Output,
 ) -> None:
     """Find the passages that QUERY means, the best first, with their sources."""
-    with _open(target) as knowledge:
-        if budget is not None:
-            packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
-            found = packed.findings
-            text = packed.text
-        else:
-            found, text = knowledge.search(query, limit, threshold=min_strength), ""
+    if budget is not None:
+        packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
+        found, text = packed.findings, packed.text
+    else:
+        found, text = knowledge.search(query, limit, threshold=min_strength), ""
     if output.json:
         extra = {} if budget is None else {"text": text}
         rows = [passage.to_dict() for passage in found]
@@ -180,41 +179,28 @@ def search(
         return
     if text:
         write_text(text)
-    elif found and budget is None:
-        _show(found)
+    for number, passage in enumerate(found if budget is None else (), 1):
+        line = f"[{number}] {passage.source}  ({passage.strength:.0%})"
+        write_text(f"{one_line(line, 400)}\n{passage.text.strip(chr(10))}\n")
     output.note(found.message)
 
 
-def _show(found: KnowledgeResult) -> None:
-    for number, passage in enumerate(found, 1):
-        head = f"[{number}] {passage.source}  ({passage.strength:.0%})"
-        write_text(f"{one_line(head, 400)}\n{passage.text.strip(chr(10))}\n")
-
-
 @command.command("ls", short_help="List the documents.")
-@options.output
-@click.pass_obj
-def list_documents(target: KnowledgeTarget, /, output: Output) -> None:
+@_on_knowledge
+def list_documents(knowledge: Knowledge, /, output: Output) -> None:
     """List the documents by name."""
-    with _open(target) as knowledge:
-        found = knowledge.documents()
+    found = knowledge.documents()
     records = [asdict(one) | {"added": moment(one.added).isoformat()} for one in found]
     room = max(20, console().width - 60)
+    rows = []
+    for one in found:
+        name, title = shorten_path(one.name, room), one_line(one.title, 40)
+        rows.append((name, title, one.kind, one.chunks, one.tokens, local_time(one.added)))
     output.records(
         "kb.ls/1",
         {"documents": records},
         ("*document", "*title", "kind", ">chunks", ">tokens", "added"),
-        [
-            (
-                shorten_path(one.name, room),
-                one_line(one.title, 40),
-                one.kind,
-                one.chunks,
-                one.tokens,
-                local_time(one.added),
-            )
-            for one in found
-        ],
+        rows,
         empty="There is no document.",
         noun="document",
     )
@@ -222,16 +208,14 @@ def list_documents(target: KnowledgeTarget, /, output: Output) -> None:
 
 @command.command("rm", short_help="Remove documents.")
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
-@options.output
-@click.pass_obj
-def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -> None:
+@_on_knowledge
+def remove(knowledge: Knowledge, /, names: tuple[str, ...], output: Output) -> None:
     """Remove documents, by the names that 'ls' shows or the paths of their files."""
     removed, missing = list[str](), list[str]()
-    with _open(target) as knowledge:
-        for name in names:
-            path = str(Path(name).absolute())
-            found = next((one for one in (name, path) if knowledge.remove(one)), None)
-            (missing if found is None else removed).append(found or name)
+    for name in names:
+        path = str(Path(name).absolute())
+        found = next((one for one in (name, path) if knowledge.remove(one)), None)
+        (missing if found is None else removed).append(found or name)
     value = {"removed": removed, "missing": missing}
     output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
     if missing:
@@ -240,12 +224,10 @@ def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -
 
 
 @command.command("stats", short_help="Show what the store holds.")
-@options.output
-@click.pass_obj
-def stats(target: KnowledgeTarget, /, output: Output) -> None:
+@_on_knowledge
+def stats(knowledge: Knowledge, /, output: Output) -> None:
     """Show how many documents, chunks and tokens there are."""
-    with _open(target) as knowledge:
-        found = knowledge.stats()
+    found = knowledge.stats()
     others = ", ".join(name for name in found.namespaces if name != found.namespace)
     text = (
         f"{plural(found.documents, 'document')}, {plural(found.chunks, 'chunk')}, "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,12 +45,7 @@ QUESTIONS = {
 @click.command("maintain", epilog=EPILOG)
 @click.argument("path", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("question", required=False)
-@click.option(
-    "--mode",
-    type=click.Choice(["auto", "explore", "analyze", "plan"]),
-    default="auto",
-    show_default=True,
-)
+@options.choice("--mode", ("auto", "explore", "analyze", "plan"))
 @click.option(
     "--model",
     metavar="NAME",
@@ -90,8 +84,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
             "Nobody answers the question: it needs a --model. This is what can be counted without."
         )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
-    with ExitStack() as stack:
-        one = stack.enter_context(_open(path, rest))
+    with _open(path, rest) as one:
         if resume:
             output.warn(one.check().lines())
         if talks and not output.json:
@@ -166,9 +159,8 @@ def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
         match event:
             case ToolCalled(call):
                 output.note(f"  {call.name} {one_line(call.arguments, 100)}")
-            case ContextCompacted(receipt):
-                before, after = receipt.tokens_before, receipt.tokens_after
-                output.note(f"  compacted: {before:,} → {after:,} tokens")
+            case ContextCompacted(done):
+                output.note(f"  compacted: {done.tokens_before:,} → {done.tokens_after:,} tokens")
             case ModelRetried(reason=reason):
                 output.note(f"  asked again: {one_line(reason, 100)}")
             case RunResumed(changes=changes):
@@ -206,11 +198,11 @@ class MaintainerPrompt:
         self._one = one
         self._output = output
         self._commands: dict[str, Callable[[str], None]] = {
-            "/help": lambda _: self._say(HELP),
+            "/help": lambda _: write_text(HELP),
             "/mode": self._change_mode,
             "/notes": self._notes,
-            "/check": lambda _: self._say("\n".join(one.check().lines()) or "All of it holds."),
-            "/report": lambda _: self._say(one.generate_report()["report_page"]),
+            "/check": lambda _: write_text("\n".join(one.check().lines()) or "All of it holds."),
+            "/report": lambda _: write_text(one.generate_report()["report_page"]),
             "/resume": lambda _: self.ask(None),
         }
 
@@ -223,9 +215,9 @@ class MaintainerPrompt:
             elif word in self._commands:
                 self._commands[word](rest.strip())
             else:
-                self._say(f"There is no command {word[:40]}.\n{HELP}")
+                write_text(f"There is no command {word[:40]}.\n{HELP}")
         except FoldlineError as error:
-            self._say(f"{error}")
+            write_text(f"{error}")
 
     def ask(self, question: str | None) -> None:
         """Ask, or go on where ``question`` is None; Ctrl-C breaks it off."""
@@ -235,7 +227,7 @@ class MaintainerPrompt:
             self._output.note("\nBroken off; /resume goes on.")
             return
         except FoldlineError as error:
-            self._say(f"{error}\n/resume goes on.")
+            write_text(f"{error}\n/resume goes on.")
             return
         write_text(str(found))
         if found.status != "done" and found.result is not None:
@@ -246,25 +238,21 @@ class MaintainerPrompt:
 
         found = next((mode for mode in MODES if mode == name), None)
         if found is None:
-            self._say(f"The modes are {', '.join(MODES)}.")
+            write_text(f"The modes are {', '.join(MODES)}.")
         else:
             self.mode = found
 
     def _notes(self, query: str) -> None:
         rows = self._one.knowledge.look_up(query, limit=30)
-        self._say("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
-
-    def _say(self, text: str) -> None:
-        write_text(text)
+        write_text("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
 
 
 def _line(row: dict[str, Any]) -> str:
     """Return a note or a memory on one line; a star marks what has to be looked at again."""
     stale = " *" if "attention" in row else ""
     title = one_line(row.get("title") or row["content"], 70)
-    return (
-        f"{row.get('type', 'memory'):11} {row.get('note_id') or row['memory_id']}  {title}{stale}"
-    )
+    number = row.get("note_id") or row["memory_id"]
+    return f"{row.get('type', 'memory'):11} {number}  {title}{stale}"
 
 
 @contextlib.contextmanager

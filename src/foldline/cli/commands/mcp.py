@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -66,7 +66,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 @click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")
 @click.option("--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Ask clients for this.")
 @options.archive
-@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+@options.debug
 def command(
     write: bool,
     notes: Path | None,
@@ -80,26 +80,19 @@ def command(
 ) -> None:
     """Offer recall, search over past sessions, stats, notes and memory to an agent, over MCP."""
     if port is not None and host not in LOCAL and not token:
-        raise click.UsageError(
+        options.refuse(
             f"{host} can be reached by others: say --token (or FOLDLINE_TOKEN), which clients "
-            "send as 'Authorization: Bearer …'.",
-            click.get_current_context(),
+            "send as 'Authorization: Bearer …'."
         )
-    tools = (
-        *archive_tools(stores.archive_file(archive_path), max_tokens, write=write),
-        notes_tool(stores.notes_folder(notes), write=write),
-        memory_tool(stores.memory_file(memory), user, write=write),
-    )
+    archive = stores.archive_file(archive_path)
+    opens = archive_opener(archive)
+    tools = [recall_tool(opens, max_tokens), search_tool(opens, max_tokens), stats_tool(opens)]
+    if write:
+        tools.append(compact_tool(archive, opens, load().config))
+    tools.append(notes_tool(stores.notes_folder(notes), write=write))
+    tools.append(memory_tool(stores.memory_file(memory), user, write=write))
     counter = TokenCounter(choose_counter())
     _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")
-
-
-def archive_tools(path: Path, limit: int, *, write: bool) -> Iterable[Tool]:
-    """Return the tools over an archive, with those that change it if they may."""
-    opens = archive_opener(path)
-    yield from (recall_tool(opens, limit), search_tool(opens, limit), stats_tool(opens))
-    if write:
-        yield compact_tool(path, opens, load().config)
 
 
 def _serve(tools: Sequence[Tool], port: int | None, host: str, token: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -40,6 +39,10 @@ def _open(target: MemoryTarget) -> Memory:
     return Memory.open(file, user=target.user)
 
 
+_on_memory = options.on_store(_open)
+"""Gives a command the memory, and its output."""
+
+
 def seconds(when: datetime | None) -> float | None:
     """Return a time as seconds since 1970; a date without a zone is in UTC."""
     return None if when is None else when.replace(tzinfo=UTC).timestamp()
@@ -50,48 +53,34 @@ def memories(number: int) -> str:
     return f"{number:,} memory" if number == 1 else f"{number:,} memories"
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+_kinds_option = click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind."
+)
 
 
-def _filter_options(taking: Command) -> Command:
-    """Give a command the options that narrow down which memories are meant."""
-    for option in (
-        click.option("--session", metavar="NAME", help="Only of this conversation."),
-        click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
-        click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
-        options.number(
-            "--min-importance", options.FRACTION, 0.0, "Only what matters so much, 0 to 1.", "X"
-        ),
-        click.option(
-            "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind."
-        ),
-    ):
-        taking = option(taking)
-    return taking
+_filter_options = options.together(
+    _kinds_option,
+    options.fraction("--min-importance", 0.0, "Only what matters so much, 0 to 1."),
+    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
+    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
+    click.option("--session", metavar="NAME", help="Only of this conversation."),
+)
+"""The options that narrow down which memories are meant."""
 
 
 @click.command("search", short_help="Find what has to do with a question.")
 @click.argument("query")
-@click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=10, show_default=True)
-@options.number(
-    "--min-strength",
-    options.FRACTION,
-    0.0,
-    "Only what is at least so strong evidence, 0 to 1.",
-    "X",
-)
+@options.number("--limit", IntegerType(1, 1000), 10)
+@options.fraction("--min-strength", 0.0, "Only what is at least so strong evidence, 0 to 1.")
 @_filter_options
-@options.output
-@click.pass_obj
-def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> None:
+@_on_memory
+def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
     """Find what has to do with QUERY, the most relevant first."""
-    with _open(target) as memory:
-        found = memory.search(query, **_filters(rest))
-    records = [
-        one.item.to_dict()
-        | {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
-        for one in found
-    ]
+    found = memory.search(query, **_filters(rest))
+    records = []
+    for one in found:
+        figures = {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
+        records.append(one.item.to_dict() | figures)
     output.records(
         "memory.search/1",
         {"results": records},
@@ -102,20 +91,13 @@ def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> 
 
 
 @click.command("list", short_help="Go through memories.")
-@click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=50, show_default=True)
-@click.option(
-    "--order",
-    type=click.Choice(("added", "happened", "importance")),
-    default="added",
-    show_default=True,
-)
+@options.number("--limit", IntegerType(1, 1000), 50)
+@options.choice("--order", ("added", "happened", "importance"))
 @_filter_options
-@options.output
-@click.pass_obj
-def list_memories(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
+@_on_memory
+def list_memories(memory: Memory, /, output: Output, **rest: Any) -> None:
     """Go through memories, the latest or most important first."""
-    with _open(target) as memory:
-        items = memory.items(**_filters(rest))
+    items = memory.items(**_filters(rest))
     output.records(
         "memory.list/1",
         {"memories": [item.to_dict() for item in items]},
@@ -127,12 +109,10 @@ def list_memories(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
 
 @click.command("show", short_help="Show one memory with its history.")
 @click.argument("id")
-@options.output
-@click.pass_obj
-def show(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as the argument is called
+@_on_memory
+def show(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  # as the argument is called
     """Show the memory ID; its earlier revisions go to stderr."""
-    with _open(target) as memory:
-        found, history = memory.get(id), memory.history(id)
+    found, history = memory.get(id), memory.history(id)
     if not history:
         raise InputError(f"there is no memory {id[:60]!r}", field="id")
     past = [item.to_dict() | {"state": state} for item, state in history]
@@ -145,19 +125,15 @@ def show(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A00
 
 
 @click.command("stats", short_help="Show what a memory holds.")
-@options.output
-@click.pass_obj
-def stats(target: MemoryTarget, /, output: Output) -> None:
+@_on_memory
+def stats(memory: Memory, /, output: Output) -> None:
     """Show how much is remembered, by kind."""
-    with _open(target) as memory:
-        figures, summary = memory.stats(), memory.summary(5)
-    output.result("memory.stats/1", figures, text=summary)
+    output.result("memory.stats/1", memory.stats(), text=memory.summary(5))
 
 
 def _filters(given: dict[str, Any]) -> dict[str, Any]:
-    out = dict(given)
-    until = seconds(out.pop("until"))
-    return out | {"time_range": (seconds(out.pop("since")), until)}
+    start, end = seconds(given.pop("since")), seconds(given.pop("until"))
+    return given | {"time_range": (start, end)}
 
 
 def _columns(figure: str) -> tuple[str, ...]:
@@ -176,8 +152,8 @@ MOST_READ: Final = 1 << 20
 
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
-@click.option("--kind", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option("--importance", metavar="X", type=options.FRACTION, default=0.5, show_default=True)
+@options.choice("--kind", KINDS, "episodic")
+@options.fraction("--importance", 0.5)
 @click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
@@ -190,74 +166,56 @@ def add(
     """Remember TEXT, or stdin; the same words again refresh what is there."""
     with Memory.open(make_folder(target.file), user=target.user) as memory:
         done = memory.add(_read_content(content), happened=seconds(happened), **rest)
-    item = None if done.item is None else done.item.to_dict()
+    item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
-    output.result(
-        "memory.add/1",
-        {"status": done.status, "memory": item, "evicted": list(done.evicted)},
-        note if item else "Nothing was added: all of it came out of a memory.",
-        text="" if done.item is None else done.item.id,
-    )
+    note = note if item else "Nothing was added: all of it came out of a memory."
+    value = {"status": done.status, "memory": item, "evicted": list(done.evicted)}
+    output.result("memory.add/1", value, note, text=number)
 
 
 @click.command("rm", short_help="Forget one memory.")
 @click.argument("id")
-@options.output
-@click.pass_obj
-def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as above
+@_on_memory
+def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  # as above
     """Forget the memory ID; 'undo' brings it back."""
-    with _open(target) as memory:
-        done = memory.remove(id)
+    done = memory.remove(id)
     _report_forgotten(output, done.batch, done.ids)
 
 
 @click.command("forget", short_help="Forget what matters little, is old, or is too much.")
-@click.option(
-    "--by",
-    type=click.Choice(("importance", "time", "capacity")),
-    default="importance",
-    show_default=True,
-)
-@options.number("--below", options.FRACTION, 0.1, "Importance below which a memory goes.", "X")
+@options.choice("--by", ("importance", "time", "capacity"))
+@options.fraction("--below", 0.1, "Importance below which a memory goes.")
 @options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
 @options.number("--keep", IntegerType(0), 1000, "How many stay, the most important first.")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
-@options.output
-@click.pass_obj
+@_kinds_option
+@_on_memory
 def forget(
-    target: MemoryTarget, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
+    memory: Memory, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
 ) -> None:
     """Forget what matters little, is old, or is too much; 'undo' brings it back."""
-    with _open(target) as memory:
-        done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
+    done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
     _report_forgotten(output, done.batch, done.ids)
 
 
 @click.command("undo", short_help="Bring back what was forgotten.")
 @click.argument("batch", type=IntegerType(1))
-@options.output
-@click.pass_obj
-def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
+@_on_memory
+def undo(memory: Memory, /, batch: int, output: Output) -> None:
     """Bring back what was forgotten together, by the number that 'forget' or 'rm' printed."""
-    with _open(target) as memory:
-        ids = memory.undo(batch)
+    ids = memory.undo(batch)
     output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 
 @click.command("consolidate", short_help="Take over what matters into another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option(
-    "--min-importance", metavar="X", type=options.FRACTION, default=0.7, show_default=True
-)
-@options.output
-@click.pass_obj
+@options.fraction("--min-importance", 0.7)
+@_on_memory
 def consolidate(
-    target: MemoryTarget, /, source: Any, into: Any, min_importance: float, output: Output
+    memory: Memory, /, source: Any, into: Any, min_importance: float, output: Output
 ) -> None:
     """Take over what matters from one kind into another."""
-    with _open(target) as memory:
-        made = memory.consolidate(source, into, min_importance=min_importance)
+    made = memory.consolidate(source, into, min_importance=min_importance)
     value = {"memories": [item.to_dict() for item in made]}
     note = f"Consolidated {memories(len(made))} from {source} to {into}."
     output.result("memory.consolidate/1", value, note)
@@ -270,7 +228,7 @@ def consolidate(
 def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
     """Erase all memories of the user, their history included; nothing brings them back."""
     if not yes:
-        raise click.UsageError("This cannot be undone; say --yes.", click.get_current_context())
+        options.refuse("This cannot be undone; say --yes.")
     with _open(target) as memory:
         count = memory.clear()
     output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")

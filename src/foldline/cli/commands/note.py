@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from foldline.cli import options
 from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
 from foldline.cli.groups import NamingGroup
 from foldline.cli.options import IntegerType
@@ -15,12 +17,21 @@ from foldline.cli.output import Output, local_time, one_line, plural, write_json
 from foldline.cli.stores import open_notes
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
-from foldline.notes import KINDS, LEVELS, STATUSES, Note, NoteMetadata, NoteSummary, SkippedFile
-from foldline.notes.note import Level
+from foldline.notes import (
+    KINDS,
+    LEVELS,
+    STATUSES,
+    Note,
+    NoteMetadata,
+    Notes,
+    NoteSummary,
+    SkippedFile,
+)
 
-kind_option = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of note.")
+kind_option = click.option("--type", type=click.Choice(KINDS), help="What kind of note.")
 level_option = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
+described = options.together(kind_option, level_option, tags_option)
 limit_option = click.option(
     "--limit", metavar="N", type=IntegerType(0, 10_000), default=20, help="How many at most."
 )
@@ -56,15 +67,9 @@ def show_list(notes: Sequence[Note], output: Output) -> None:
 
 def show_summary(summary: NoteSummary, output: Output) -> None:
     """Show how many notes there are of which kind, and those that changed last."""
-    value = {
-        "total": summary.total,
-        "by_type": dict(summary.by_type),
-        "by_level": dict(summary.by_level),
-        "by_status": dict(summary.by_status),
-        "recent": [card.to_dict() for card in summary.recent],
-        "troubles": [{"name": one.name, "why": one.why} for one in summary.troubles],
-    }
+    recent = [card.to_dict() for card in summary.recent]
     counts = {"type": summary.by_type, "level": summary.by_level, "task": summary.by_status}
+    value = {**asdict(replace(summary, recent=())), "recent": recent}
     rows = [(what, *item) for what, by_name in counts.items() for item in sorted(by_name.items())]
     output.records("note-summary/1", value, ("what", "*which", ">notes"), rows)
     if output.json:
@@ -94,11 +99,12 @@ def _cells(card: NoteMetadata) -> tuple[Any, ...]:
 )
 @click.option("--history", is_flag=True, help="List its earlier versions instead.")
 @on_notes
-def show(note_id: str, version: int | None, history: bool, output: Output, **rest: Any) -> None:
+def show(
+    notes: Notes, /, note_id: str, version: int | None, history: bool, output: Output
+) -> None:
     """Show a note: what is known about it to stderr, its content to stdout."""
-    with open_notes(rest["folder"]) as notes:
-        note = notes.read(note_id)
-        past = notes.history(note.id) if history or version is not None else ()
+    note = notes.read(note_id)
+    past = notes.history(note.id) if history or version is not None else ()
     if history:
         show_list([one.note for one in past], output)
         return
@@ -113,22 +119,13 @@ def show(note_id: str, version: int | None, history: bool, output: Output, **res
 
 @click.command("search")
 @click.argument("query")
-@kind_option
-@level_option
-@tags_option
+@described
 @limit_option
 @on_notes
-def search(query: str, kind: str | None, limit: int, output: Output, **rest: Any) -> None:
+def search(notes: Notes, /, query: str, output: Output, **rest: Any) -> None:
     """Find notes by what they say, the best first; English, Chinese and mixed."""
-    with open_notes(rest["folder"]) as notes:
-        found = notes.search(
-            query,
-            type=kind,  # type: ignore[arg-type]  # click checked it
-            level=rest["level"],
-            tags=rest["tags"],
-            limit=limit,
-        )
-        warn_of(notes.troubles, output)
+    found = notes.search(query, **rest)
+    warn_of(notes.troubles, output)
     if output.json:
         records = [
             {"note": f.note.to_dict(), "score": f.score, "strength": f.strength} for f in found
@@ -139,57 +136,44 @@ def search(query: str, kind: str | None, limit: int, output: Output, **rest: Any
 
 
 @click.command("ls")
-@kind_option
-@level_option
-@tags_option
+@described
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
 @click.option("--deleted", is_flag=True, help="Only what is in the trash.")
 @click.option("--start", metavar="N", type=IntegerType(0), default=0, help="Pass over N.")
 @limit_option
 @on_notes
 def ls(
-    kind: str | None, deleted: bool, start: int, limit: int, output: Output, **rest: Any
+    notes: Notes, /, deleted: bool, start: int, limit: int, output: Output, **rest: Any
 ) -> None:
     """List notes, the one that was changed last first."""
-    with open_notes(rest["folder"]) as notes:
-        if deleted:
-            listed = notes.deleted()[start : start + limit]
-        else:
-            listed = notes.list(
-                type=kind,  # type: ignore[arg-type]  # click checked it
-                level=rest["level"],
-                tags=rest["tags"],
-                status=rest["status"],
-                limit=limit,
-                start=start,
-            )
-        warn_of(notes.troubles, output)
+    if deleted:
+        listed = notes.deleted()[start : start + limit]
+    else:
+        listed = notes.list(limit=limit, start=start, **rest)
+    warn_of(notes.troubles, output)
     show_list(listed, output)
 
 
 @click.command("summary")
 @on_notes
-def summary(output: Output, **rest: Any) -> None:
+def summary(notes: Notes, /, output: Output) -> None:
     """Count the notes, and name the files that are none."""
-    with open_notes(rest["folder"]) as notes:
-        found = notes.summary()
-    show_summary(found, output)
+    show_summary(notes.summary(), output)
 
 
 @click.command("new")
 @click.argument("title")
 @click.option("-c", "--content", default="", help='Markdown; "-" reads it from stdin.')
-@kind_option
-@level_option
-@tags_option
+@described
 @click.option("--source", default="", help="Where it comes from, such as a file and line.")
 @click.option("--needs", metavar="ID", multiple=True, help="Make a task that needs this one.")
 @click.option("--task", "is_task", is_flag=True, help="Make a task.")
-@on_notes
+@folder_option
+@options.output
 def new(
+    folder: Path | None,
     title: str,
     content: str,
-    kind: str | None,
     needs: tuple[str, ...],
     is_task: bool,
     output: Output,
@@ -197,22 +181,15 @@ def new(
 ) -> None:
     """Make a note; its id goes to stdout."""
     text = _content(content)
-    with open_notes(rest["folder"], make=True) as notes:
+    rest["level"] = rest["level"] or "task"
+    with open_notes(folder, make=True) as notes:
         if is_task or needs:
-            if kind not in (None, "task_state") or rest["source"]:
+            if rest.pop("type") not in (None, "task_state") or rest.pop("source"):
                 raise click.UsageError("A task has no --type and no --source.")
             ids = [notes.resolve(one) for one in needs]
-            level: Level = rest["level"] or "task"
-            note = notes.tasks.add(title, text, needs=ids, tags=rest["tags"], level=level)
+            note = notes.tasks.add(title, text, needs=ids, **rest)
         else:
-            note = notes.create(
-                title,
-                text,
-                type=kind or "general",  # type: ignore[arg-type]  # click checked it
-                tags=rest["tags"],
-                level=rest["level"] or "task",
-                source=rest["source"],
-            )
+            note = notes.create(title, text, type=rest.pop("type") or "general", **rest)
     done = f"Noted {one_line(note.title, 60)!r} in {notes.folder}."
     output.result("note/1", {"note": note.to_dict()}, done, text=note.id)
 
@@ -229,25 +206,23 @@ def new(
 )
 @on_notes
 def edit(
+    notes: Notes,
+    /,
     note_id: str,
     content: str | None,
-    kind: str | None,
     revert: int | None,
     output: Output,
     **rest: Any,
 ) -> None:
     """Change a note; without options, in your editor. What it was stays in its history."""
-    folder = rest.pop("folder")
     given = {name: value for name, value in rest.items() if value not in (None, ())}
-    given |= {"type": kind} if kind else {}
     given |= {} if content is None else {"content": _content(content)}
-    with open_notes(folder) as notes:
-        before = notes.read(note_id)
-        if revert is not None:
-            note = notes.revert(before.id, revert)
-        else:
-            given = given or _edit_content(before.content) | {"version": before.version}
-            note = notes.update(before.id, **given)
+    before = notes.read(note_id)
+    if revert is not None:
+        note = notes.revert(before.id, revert)
+    else:
+        given = given or _edit_content(before.content) | {"version": before.version}
+        note = notes.update(before.id, **given)
     same = note.version == before.version
     done = "Nothing was changed." if same else f"{note.id} has now version {note.version}."
     output.result("note/1", {"note": note.to_dict()}, done)
@@ -257,10 +232,9 @@ def edit(
 @click.argument("note_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--undo", is_flag=True, help="Bring them back from the trash instead.")
 @on_notes
-def rm(note_ids: tuple[str, ...], undo: bool, output: Output, **rest: Any) -> None:
+def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -> None:
     """Move notes to the trash, from which --undo brings them back."""
-    with open_notes(rest["folder"]) as notes:
-        done = [notes.restore(one) if undo else notes.delete(one) for one in note_ids]
+    done = [notes.restore(one) if undo else notes.delete(one) for one in note_ids]
     became = "is back" if undo else "was deleted; --undo brings it back"
     output.result(
         "note-rm/1",
@@ -295,11 +269,10 @@ names another.
 """
 
 
-@click.group("note", cls=NamingGroup, epilog=EPILOG)
+COMMANDS: Final = (new, show, edit, rm, search, ls, summary, tasks, task, tidy)
+
+
+@click.group("note", cls=NamingGroup, epilog=EPILOG, commands=COMMANDS)
 @folder_option
 def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""
-
-
-for one in (new, show, edit, rm, search, ls, summary, tasks, task, tidy):
-    command.add_command(one)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,8 +36,14 @@ folder_option = click.option(
 
 
 def on_notes(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the folder of the notes as ``folder``, and its `Output`."""
-    return folder_option(options.output(command))
+    """Give a command the notes of the folder that is meant, open, and its `Output`."""
+
+    @wraps(command)
+    def with_notes(*, folder: Path | None, **settings: Any) -> object:
+        with open_notes(folder) as notes:
+            return command(notes, **settings)
+
+    return folder_option(options.output(with_notes))
 
 
 def short_id(metadata: NoteMetadata) -> str:
@@ -46,10 +54,9 @@ def short_id(metadata: NoteMetadata) -> str:
 @click.command("tasks")
 @click.option("--ready", is_flag=True, help="Only those that can begin now.")
 @on_notes
-def tasks(ready: bool, output: Output, **rest: Any) -> None:
+def tasks(notes: Notes, /, ready: bool, output: Output) -> None:
     """List tasks: how each stands, and what keeps it from beginning."""
-    with open_notes(rest["folder"]) as notes:
-        graph = notes.tasks.graph()
+    graph = notes.tasks.graph()
     standings = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
     rows = [
@@ -74,15 +81,14 @@ BECOMES: Final[Mapping[str, Status]] = {
 @click.argument("note_id", metavar="ID")
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
 @on_notes
-def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
+def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], output: Output) -> None:
     """Say what became of a task, or which tasks it needs."""
-    with open_notes(rest["folder"]) as notes:
-        one, on = notes.resolve(note_id), notes.tasks
-        if what == "need":
-            note = on.need(one, *(notes.resolve(word) for word in words))
-        else:
-            note = on.progress(one, BECOMES[what], " ".join(words))
-        free = [metadata for metadata in on.ready() if one in metadata.needs]
+    one, on = notes.resolve(note_id), notes.tasks
+    if what == "need":
+        note = on.need(one, *(notes.resolve(word) for word in words))
+    else:
+        note = on.progress(one, BECOMES[what], " ".join(words))
+    free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",
         {"note": note.to_dict(), "now_ready": [metadata.id for metadata in free]},
@@ -95,14 +101,13 @@ def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--undo", metavar="ID", help="Take back what was done under this id.")
 @on_notes
-def tidy(only_plan: bool, undo: str | None, output: Output, **rest: Any) -> None:
+def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> None:
     """Merge, promote and expire temporary notes, so that it can be undone."""
-    with open_notes(rest["folder"]) as notes:
-        if undo is not None:
-            _undo(notes, undo, output)
-            return
-        done = None if only_plan else notes.consolidate()
-        plan = notes.plan() if done is None else done.plan
+    if undo is not None:
+        _undo(notes, undo, output)
+        return
+    done = None if only_plan else notes.consolidate()
+    plan = notes.plan() if done is None else done.plan
     if output.json:
         write_json("note-tidy/1", {"id": done.id if done else None, **_plan(plan)})
         return
@@ -145,11 +150,5 @@ def _row(one: TaskState) -> dict[str, Any]:
 
 
 def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
-    return {
-        "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
-        "promotions": [
-            {"id": p.id, "before": p.before, "after": p.after, "why": p.why}
-            for p in plan.promotions
-        ],
-        "expired": list(plan.expired),
-    }
+    merges = [{"into": merge.into, "sources": list(merge.sources)} for merge in plan.merges]
+    return asdict(plan) | {"merges": merges}

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.commands.sessions import list_sessions
 from foldline.cli.options import IntegerType
@@ -45,10 +44,9 @@ def command(
     handle: str | None,
     listed: bool,
     archive_path: Path | None,
-    session: str | None,
     raw: bool,
     output: Output,
-    **rest: Any,
+    **access: Any,
 ) -> None:
     """
     Show the original text under HANDLE, which a receipt, a stub or a snapshot names.
@@ -56,35 +54,16 @@ def command(
     All of it goes to stdout as it was; a note about what is left out goes to stderr.
     """
     if (handle is None) == (not listed):
-        raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
+        options.refuse("Give a HANDLE or --list.")
     with stores.open_archive(archive_path) as archive:
         if handle is None:
             list_sessions(archive.sessions(), output)
-        else:
-            _recall(archive, handle, session, raw, output, rest)
-
-
-def _recall(
-    archive: Archive,
-    handle: str,
-    session: str | None,
-    raw: bool,
-    output: Output,
-    access: dict[str, Any],
-) -> None:
-    found = archive.recall(handle, session=session, **access)
+            return
+        found = archive.recall(handle, **access)
     if output.json:
-        write_json(
-            "recall/1",
-            {
-                "handle": found.handle,
-                "message_id": found.message_id,
-                "role": found.role,
-                "note": found.note,
-                "text": found.text,
-                **({"raw": _wire(found.raw)} if raw else {}),
-            },
-        )
+        names = ("handle", "message_id", "role", "note", "text")
+        value = {name: getattr(found, name) for name in names}
+        write_json("recall/1", value | ({"raw": _wire(found.raw)} if raw else {}))
         return
     write_text(json_text(_wire(found.raw)) if raw else found.text)
     if found.note and not raw:

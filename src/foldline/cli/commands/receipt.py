@@ -123,11 +123,8 @@ def show(done: CompactionResult, out: Path | None) -> None:
 
 def _plain(done: CompactionResult) -> None:
     lines = [str(done.receipt), *(f"warning: {warning}." for warning in done.warnings)]
-    lines += [
-        f"{rung.name}, without a model: {rung.reason}"
-        for rung in done.receipt.rungs
-        if rung.outcome == "fallback"
-    ]
+    failed = (rung for rung in done.receipt.rungs if rung.outcome == "fallback")
+    lines += [f"{rung.name}, without a model: {rung.reason}" for rung in failed]
     if done.receipt.spent.attempts:
         lines.append(f"asked: {bill(done.receipt.spent)}")
     if done.session:
@@ -144,16 +141,15 @@ def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType
     receipt = done.receipt
     before = segments(done.result.transcript.messages, done.counter)
     after = segments(done.result.shown.messages, done.counter)
+    whole, left = receipt.tokens_before, receipt.tokens_after
+    room = max(10, width - len("before ") - 16)
     lines = []
-    for name, parts, tokens in (
-        ("before", before, receipt.tokens_before),
-        ("after", after, receipt.tokens_after),
+    for name, parts, numbers in (
+        ("before", before, f" {whole:>9,}      "),
+        ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
-        percent = "" if name == "before" else f" {share(tokens, receipt.tokens_before)}"
-        numbers = f" {tokens:>9,}{percent:>6}"
-        room = max(10, width - len("before ") - 16)
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, receipt.tokens_before, room, screen.encoding))
+        line.append(bar(parts, whole, room, screen.encoding))
         lines.append(line.append(numbers))
     seen = {segment.name: segment for segment in (*before, *after)}
     key = Table.grid()
@@ -207,17 +203,18 @@ def _facts(done: CompactionResult, out: Path | None) -> Table:
     grid.add_column(overflow="fold")
     receipt = done.receipt
     if receipt.status == "compacted":
-        grid.add_row("kept", printable(_messages_left(done)))
-        grid.add_row("recall", printable(_how_to_recall(done)))
+        facts = {"kept": _messages_left(done), "recall": _how_to_recall(done)}
     else:
-        grid.add_row("unchanged", f"{receipt.reason}; the output is the input")
+        facts = {"unchanged": f"{receipt.reason}; the output is the input"}
     exact = "" if done.counter.texts.exact else ", not exact"
     allowed = f"the messages may take {receipt.budget:,} tokens"
-    grid.add_row("counted", f"with {receipt.counter}{exact}; {allowed}")
+    facts["counted"] = f"with {receipt.counter}{exact}; {allowed}"
     if receipt.spent.attempts:
-        grid.add_row("asked", printable(bill(receipt.spent)))
+        facts["asked"] = bill(receipt.spent)
     if out is not None:
-        grid.add_row("written", printable(str(out)))
+        facts["written"] = str(out)
+    for name, words in facts.items():
+        grid.add_row(name, printable(words))
     for warning in done.warnings:
         grid.add_row("warning", printable(warning), style="yellow")
     return grid
@@ -228,14 +225,12 @@ def _messages_left(done: CompactionResult) -> str:
     whole = sum(message.intact and not is_snapshot(message) for message in messages)
     roles = Counter(message.role for message in messages if not is_snapshot(message))
     snapshots = len(messages) - roles.total()
-    listed = ", ".join(
-        [f"{count:,} {role}" for role, count in roles.items()]
-        + ([plural(snapshots, "snapshot")] if snapshots else [])
-    )
-    return (
-        f"{whole:,} of {plural(done.receipt.messages_before, 'message')} word for word; "
-        f"now {plural(len(messages), 'message')}" + (f" ({listed})" if listed else "")
-    )
+    listed = [f"{count:,} {role}" for role, count in roles.items()]
+    if snapshots:
+        listed.append(plural(snapshots, "snapshot"))
+    before, now = done.receipt.messages_before, plural(len(messages), "message")
+    held = f" ({', '.join(listed)})" if listed else ""
+    return f"{whole:,} of {plural(before, 'message')} word for word; now {now}{held}"
 
 
 def _how_to_recall(done: CompactionResult) -> str:

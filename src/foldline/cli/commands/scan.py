@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -71,12 +72,7 @@ class MeasuredSession:
 
 
 def measure_session(
-    found: SessionFile,
-    goal: Amount,
-    policy: Policy,
-    config: Config,
-    *,
-    window: bool,
+    found: SessionFile, goal: Amount, policy: Policy, config: Config, *, window: bool
 ) -> MeasuredSession:
     """
     Read a session and compact it, in memory only.
@@ -95,23 +91,18 @@ def measure_session(
     there = recording.current.transcript
     counter = counter_for(there, None)
     tokens = counter.messages(there.messages)
-    after, status = tokens, "unchanged"
-    try:
-        overhead = counter.overhead(there.system, there.tools) if window else 0
-        budget = (
-            config.budget(goal.tokens, overhead=overhead)
-            if window
-            else Budget.of_tokens(goal.of(tokens))
-        )
+    after, status = tokens, "failed"
+    with suppress(BudgetError):
+        if window:
+            overhead = counter.overhead(there.system, there.tools)
+            budget = config.budget(goal.tokens, overhead=overhead)
+        else:
+            budget = Budget.of_tokens(goal.of(tokens))
         receipt = compact_transcript(there, counter, budget, policy, config=config).receipt
         status = receipt.status
         after = receipt.tokens_after if status == "compacted" else tokens
-    except BudgetError:
-        status = "failed"
-    agent = recording.format
-    return MeasuredSession(
-        found, agent, project_folder(found), len(there.messages), tokens, after, status
-    )
+    project, size = project_folder(found), len(there.messages)
+    return MeasuredSession(found, recording.format, project, size, tokens, after, status)
 
 
 _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
@@ -151,7 +142,7 @@ def command(
     Looks where agents keep their sessions, or in DIR and everything below it.
     """
     if budget is not None and window is not None:
-        raise click.UsageError("Give --budget or --window, not both.", click.get_current_context())
+        options.refuse("Give --budget or --window, not both.")
     if folder is not None and not folder.is_dir():
         raise InputError(f"{folder} is no folder", hint="'foldline stats' is for one file.")
     config = load().config
@@ -202,18 +193,14 @@ def _show(sessions: list[MeasuredSession], goal: str) -> None:
     wide = screen.width >= 100
     sizes = (">size", ">messages") if wide else ()
     dated = ("changed",) if screen.width >= 56 else ()
-    rows = [
-        (
-            one_line(session.agent, 16),
-            _place(session),
-            *(local_time(session.found.changed)[5:] for _ in dated),
-            *((size(session.found.size), session.messages) if wide else ()),
-            session.tokens,
-            session.after,
-            _saving(session),
-        )
-        for session in sessions
-    ]
+    rows = []
+    for one in sessions:
+        date = (local_time(one.found.changed)[5:],) if dated else ()
+        shown = (size(one.found.size), one.messages) if wide else ()
+        # The end of the project's folder, and the file.
+        place = f"{Path(one.project).name or one.project}/{one.found.path.name}"
+        figures = (one.tokens, one.after, _saving(one))
+        rows.append((one_line(one.agent, 16), place, *date, *shown, *figures))
     columns = ("agent", "*session", *dated, *sizes, ">tokens", ">after", ">saved")
     screen.print(table(*columns, rows=rows))
     before = sum(session.tokens for session in sessions)
@@ -228,11 +215,6 @@ def _saving(session: MeasuredSession) -> str:
     if session.status == "compacted":
         return share(session.saved, session.tokens)
     return "cannot" if session.status == "failed" else "fits"
-
-
-def _place(session: MeasuredSession) -> str:
-    """Name a session by the end of its project's folder and its file."""
-    return f"{Path(session.project).name or session.project}/{session.found.path.name}"
 
 
 def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:

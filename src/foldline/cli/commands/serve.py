@@ -58,12 +58,11 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     help="What every request has to bring in x-foldline-token; also in FOLDLINE_SERVE_TOKEN.",
 )
 @options.policy
-@click.option(
+@options.choice(
     "--summarizer",
-    type=click.Choice(("same", "light", "none")),
-    default="none",
-    show_default=True,
-    help="A model that says in the background what happened, paid with the client's own key: the "
+    ("same", "light", "none"),
+    "none",
+    "A model that says in the background what happened, paid with the client's own key: the "
     "one that it asks, or its cheaper sibling.",
 )
 @click.option(
@@ -86,7 +85,7 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     help="Delete the oldest sessions while the archive is larger: 1GB.",
 )
 @click.option("--redact", is_flag=True, help="Take what looks like a key out of what is kept.")
-@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+@options.debug
 @click.option("-q", "--quiet", is_flag=True, help="No lines for requests on stderr.")
 def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> None:
     """
@@ -135,9 +134,8 @@ def _options(
 
     config, summarizers = load_config(), None
     if summarizer != "none":
-        summarizers = BackgroundSummarizers(
-            Endpoint(resolve_upstream(upstream)), summarizer, spend
-        )
+        provider = Endpoint(resolve_upstream(upstream))
+        summarizers = BackgroundSummarizers(provider, summarizer, spend)
         # One account costs no more than all of them may; and a price that is not known, too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
     ladder = build_policy(policy, ()) if policy else None

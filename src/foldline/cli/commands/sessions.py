@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,20 +39,15 @@ def list_sessions(sessions: Sequence[SessionInfo], output: Output) -> None:
         "sessions/1",
         {"sessions": [_row(info) for info in sessions]},
         ("*session", "format", ">messages", ">compactions", ">size", "changed"),
-        [
-            (
-                info.head.name,
-                one_line(info.head.dialect, 20),
-                info.messages,
-                info.batches,
-                size(info.size),
-                local_time(info.updated),
-            )
-            for info in sessions
-        ],
+        map(_cells, sessions),
         empty="The archive is empty.",
         noun="session",
     )
+
+
+def _cells(info: SessionInfo) -> tuple[Any, ...]:
+    name, kind = info.head.name, one_line(info.head.dialect, 20)
+    return name, kind, info.messages, info.batches, size(info.size), local_time(info.updated)
 
 
 def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output) -> None:
@@ -78,20 +74,12 @@ def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output)
 
 
 def _receipts(receipts: Sequence[Receipt]) -> Table:
-    return table(
-        *(">#", ">before", ">after", ">messages", "*by", ">model"),
-        rows=[
-            (
-                number,
-                receipt.tokens_before,
-                receipt.tokens_after,
-                f"{receipt.messages_before:,} → {receipt.messages_after:,}",
-                receipt.reason,
-                f"${receipt.spent.usd:.4f}" if receipt.spent.attempts else "",
-            )
-            for number, receipt in enumerate(receipts, 1)
-        ],
-    )
+    rows = []
+    for number, one in enumerate(receipts, 1):
+        messages = f"{one.messages_before:,} → {one.messages_after:,}"
+        price = f"${one.spent.usd:.4f}" if one.spent.attempts else ""
+        rows.append((number, one.tokens_before, one.tokens_after, messages, one.reason, price))
+    return table(">#", ">before", ">after", ">messages", "*by", ">model", rows=rows)
 
 
 def _row(info: SessionInfo) -> dict[str, Any]:
@@ -140,26 +128,31 @@ def _archive(ctx: click.Context, given: Path | None) -> Archive:
     return stores.open_archive(given or ctx.obj)
 
 
+def _on_archive(verb: Callable[..., object]) -> Callable[..., object]:
+    """Give a verb the archive, open, and its `Output`."""
+
+    @wraps(verb)
+    def with_archive(ctx: click.Context, /, archive_path: Path | None, **rest: Any) -> object:
+        with _archive(ctx, archive_path) as archive:
+            return verb(archive, **rest)
+
+    return options.archive(options.output(click.pass_context(with_archive)))
+
+
 @command.command("list", short_help="List the sessions, the newest first.")
-@options.archive
-@options.output
-@click.pass_context
-def list_command(ctx: click.Context, /, archive_path: Path | None, output: Output) -> None:
+@_on_archive
+def list_command(archive: Archive, output: Output) -> None:
     """List the sessions, the one that was changed last first."""
-    with _archive(ctx, archive_path) as archive:
-        list_sessions(archive.sessions(), output)
+    list_sessions(archive.sessions(), output)
 
 
 @command.command("show", short_help="Show a session and its compactions.")
 @click.argument("name")
-@options.archive
-@options.output
-@click.pass_context
-def show(ctx: click.Context, /, name: str, archive_path: Path | None, output: Output) -> None:
+@_on_archive
+def show(archive: Archive, name: str, output: Output) -> None:
     """Show how large the session NAME is, and what each compaction of it did."""
-    with _archive(ctx, archive_path) as archive:
-        receipts = archive.receipts(name)
-        info = next(info for info in archive.sessions() if info.head.name == name)
+    receipts = archive.receipts(name)
+    info = next(info for info in archive.sessions() if info.head.name == name)
     show_session(info, receipts, output)
 
 
@@ -221,9 +214,13 @@ def delete(
     if (limits or everything) and not yes:
         raise click.UsageError("This cannot be undone; say --yes.", ctx)
     with _archive(ctx, archive_path) as archive:
-        gone = _check_names(archive, names)
-        if everything:
-            gone = tuple(info.head.name for info in archive.sessions())
+        there = dict.fromkeys(info.head.name for info in archive.sessions())
+        if missing := [name for name in names if name not in there]:
+            raise InputError(
+                f"There is no session {missing[0][:80]!r}; nothing was deleted",
+                hint="'foldline sessions' lists them.",
+            )
+        gone = tuple(there if everything else dict.fromkeys(names))
         archive.delete(*gone)
         if limits:
             most = None if max_size is None else int(max_size)
@@ -234,15 +231,3 @@ def delete(
         {"deleted": list(gone), "bytes_left": left},
         f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.",
     )
-
-
-def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of sessions that are there; one that is not is an error before any goes."""
-    there = {info.head.name for info in archive.sessions()} if names else set()
-    for name in names:
-        if name not in there:
-            raise InputError(
-                f"There is no session {name[:80]!r}; nothing was deleted",
-                hint="'foldline sessions' lists them.",
-            )
-    return tuple(dict.fromkeys(names))

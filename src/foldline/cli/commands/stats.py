@@ -23,6 +23,7 @@ from foldline.cli.output import (
 )
 from foldline.cli.reading import Input, counter_for, open_input
 from foldline.evaluation.breakdown import WASTE, TokenStats, measure
+from foldline.formats.files import file_format
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -45,21 +46,13 @@ Examples:
 @options.model
 @click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
 @options.output
-def command(
-    file: str,
-    source_format: str | None,
-    max_bytes: int | None,
-    conversation: str | None,
-    model: str | None,
-    top: int,
-    output: Output,
-) -> None:
+def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     """
     Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
 
     FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
     """
-    opened = open_input(file, source_format, conversation, output, max_bytes)
+    opened = open_input(output=output, **source)
     output.warn(opened.warnings)
     counter = counter_for(opened.transcript, model, output)
     with output.working("Counting tokens", long=opened.long):
@@ -98,22 +91,17 @@ def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
     screen = console()
     segments = [BarSegment(kind.name, kind.tokens, STYLES[kind.name]) for kind in stats.kinds]
     screen.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
-    counted_by = counter.name if counter.texts.exact else f"{counter.name}, not exact"
+    inexact = "" if counter.texts.exact else ", not exact"
     sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
-    screen.print(f"{sizes} · counter {counted_by}")
+    screen.print(f"{sizes} · counter {counter.name}{inexact}")
     screen.print(bar(segments, stats.tokens, min(screen.width, 100), screen.encoding))
-    for section in _sections(stats, screen):
-        if section.row_count:
-            screen.print()
-            screen.print(section)
-    for line in _around(stats):
+    sections = [section for section in _sections(stats, screen) if section.row_count]
+    for part in (*sections, *_around(stats)):
         screen.print()
-        screen.print(line)
+        screen.print(part)
 
 
 def _title(opened: Input) -> str:
-    from foldline.formats.files import file_format
-
     kind = file_format(opened.recording.format).title.split(" (")[0]
     place = f" · {opened.place}" if opened.place else ""
     return one_line(f"{opened.name} · {kind}{place}")
@@ -143,35 +131,21 @@ def _kinds(stats: TokenStats, encoding: str) -> Table:
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"
-    names = [
-        Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
-        for kind in stats.kinds
-    ]
-    return table(
-        *("kind", ">tokens", ">share", ">parts"),
-        rows=[
-            (name, kind.tokens, share(kind.tokens, stats.tokens), kind.count)
-            for name, kind in zip(names, stats.kinds, strict=True)
-        ],
-    )
+    rows = []
+    for kind in stats.kinds:
+        name = Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
+        rows.append((name, kind.tokens, share(kind.tokens, stats.tokens), kind.count))
+    return table("kind", ">tokens", ">share", ">parts", rows=rows)
 
 
 def _tools(stats: TokenStats) -> Table:
-    return table(
-        *("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
-        rows=[
-            (
-                one_line(tool.name, 40),
-                tool.tokens,
-                share(tool.tokens, stats.tokens),
-                tool.calls,
-                tool.errors or "",
-                tool.call_tokens,
-                tool.result_tokens,
-            )
-            for tool in stats.tools
-        ],
-    )
+    rows = []
+    for tool in stats.tools:
+        size = (one_line(tool.name, 40), tool.tokens, share(tool.tokens, stats.tokens))
+        calls = (tool.calls, tool.errors or "", tool.call_tokens, tool.result_tokens)
+        rows.append(size + calls)
+    heads = ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results")
+    return table(*heads, rows=rows)
 
 
 def _files(stats: TokenStats, width: int) -> Table:

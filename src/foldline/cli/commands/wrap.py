@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
@@ -64,7 +64,7 @@ with every request, and the proxy passes them on. The agent's exit code is the o
 @click.option("--no-archive", is_flag=True, help="Keep nothing; then nothing can be recalled.")
 @options.archive
 @click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was saved.")
-@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+@options.debug
 def command(
     client: str,
     arguments: tuple[str, ...],
@@ -91,18 +91,19 @@ def command(
         )
     stores.make_folder(archive)
     split = {name: split_address(address) for name, address in addresses.items()}
-    wanted = {
-        name: ["--upstream", origin, "--db", str(archive), *_options(**rest)]
-        for name, (origin, _) in split.items()
-    }
-    with run_proxies(wanted, archive.parent / "proxy.log") as running:
-        bases = {name: running[name].address + path for name, (_, path) in split.items()}
+    log = archive.parent / "proxy.log"
+    running, bases = list[RunningProxy](), dict[str, str]()
+    with ExitStack() as stack:
+        for name, (origin, path) in split.items():
+            wanted = ["--upstream", origin, "--db", str(archive), *_options(**rest)]
+            running.append(stack.enter_context(run_proxy(wanted, log)))
+            bases[name] = running[-1].address + path
         setup = agent.setup(bases, mcp, os.environ)
         code = run_client(
             [program, *setup.arguments, *arguments], {**os.environ, **_no_proxy(), **setup.env}
         )
-        totals = [one.totals() for one in running.values()]
-    Output(quiet=quiet).note(_closing_note(totals, archive.parent / "proxy.log"))
+        totals = [one.totals() for one in running]
+    Output(quiet=quiet).note(_closing_note(totals, log))
     return code
 
 
@@ -120,6 +121,8 @@ def _mcp(archive: Path, *, write: bool) -> tuple[str, ...]:
 
 def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str]:
     """Return the addresses of the providers, by name, as the user and the environment say."""
+    if not given:
+        return agent.providers(os.environ)
     named, plain = dict[str, str](), list[str]()
     for one in given:
         name, equals, address = one.partition("=")
@@ -127,15 +130,10 @@ def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str
             named[name] = address
         else:
             plain.append(one)
-    if not given:
-        return agent.providers(os.environ)
     if plain:
         known = list(agent.providers({}))
         if len(plain) > 1 or len(known) > 1:
-            raise click.UsageError(
-                f"Say whose address it is: --upstream {known[-1]}=URL.",
-                click.get_current_context(),
-            )
+            options.refuse(f"Say whose address it is: --upstream {known[-1]}=URL.")
         named[known[0]] = plain[0]
     for address in named.values():
         split_address(address)
@@ -149,10 +147,10 @@ def _options(*, window: Amount | None, dry_run: bool, no_archive: bool) -> list[
 
 def _no_proxy() -> Mapping[str, str]:
     """Keep the requests to this machine away from a proxy of the company's network."""
-    local = "127.0.0.1,localhost"
+    names = ("NO_PROXY", "no_proxy")
     return {
-        name: f"{os.environ[name]},{local}" if os.environ.get(name) else local
-        for name in ("NO_PROXY", "no_proxy")
+        name: ",".join(filter(None, (os.environ.get(name), "127.0.0.1,localhost")))
+        for name in names
     }
 
 
@@ -187,14 +185,12 @@ class RunningProxy:
     def totals(self) -> dict[str, Any]:
         """Ask for the totals; empty when the proxy does not answer."""
         place = urlsplit(self.address)
-        connection = HTTPConnection(place.hostname or "", place.port, timeout=ASKING)
-        try:
-            connection.request("GET", "/healthz")
-            totals = json.loads(connection.getresponse().read(1 << 20))
-        except (OSError, HTTPException, ValueError):
-            return {}
-        finally:
-            connection.close()
+        with closing(HTTPConnection(place.hostname or "", place.port, timeout=ASKING)) as there:
+            try:
+                there.request("GET", "/healthz")
+                totals = json.loads(there.getresponse().read(1 << 20))
+            except (OSError, HTTPException, ValueError):
+                return {}
         return totals if isinstance(totals, dict) else {}
 
 
@@ -248,24 +244,14 @@ def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    process.terminate()  # which does nothing to one that has ended
+    try:
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
     if process.stdout is not None:
         process.stdout.close()
-
-
-@contextmanager
-def run_proxies(
-    options: Mapping[str, Sequence[str]], log: Path
-) -> Iterator[Mapping[str, RunningProxy]]:
-    """Run a proxy for each provider, as long as the block runs; see `run_proxy`."""
-    with ExitStack() as stack:
-        yield {name: stack.enter_context(run_proxy(one, log)) for name, one in options.items()}
 
 
 # --- the client ----------------------------------------------------------------------------
@@ -317,15 +303,10 @@ def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
 def _at_terminal() -> bool:
     """Return True if the terminal itself sends the client what is typed, such as Ctrl-C."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+        with os.fdopen(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY), "rb", 0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except OSError:
         return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
 
 
 # --- what was saved ------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from foldline.core.cost import pays_after
 from foldline.engine.receipt import Receipt
 from foldline.inspector.comparison import (
@@ -20,15 +18,18 @@ from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
+    details,
     link,
     moment,
     money,
     note,
+    opening,
     section,
     share,
     table,
+    walk,
 )
-from foldline.inspector.pages.messages import article, excerpt, role
+from foldline.inspector.pages.messages import article, excerpt, role_badge
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
 from foldline.session.early_fold import proportions
@@ -68,51 +69,39 @@ def compaction(
     if revision is None:
         return note("Nothing was changed here.")
     made = compare(*around(trace.segments, index), revision, trace.counter)
-    name = "Undo" if revision.cause == "undo" else "Compaction"
     number = trace.timeline.marks[index]
+    less = share(made.before - made.after, made.before)
+    sizes = f"{made.before:,} → {made.after:,} tokens, {less} less. Before "
+    time = f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None
     return join(
-        h(
-            "section",
-            h("h1", f"{name} {index}"),
-            h(
-                "p",
-                f"{made.before:,} → {made.after:,} tokens, ",
-                f"{share(made.before - made.after, made.before)} less. Before ",
-                link(f"request {number:,}", links.request(number)),
-                f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None,
-                ".",
-            ),
+        opening(
+            f"{revision.name.capitalize()} {index}",
+            h("p", sizes, link(f"request {number:,}", links.request(number)), time, "."),
             _walk(trace, links, index),
             receipt(trace, revision, made, links.live),
             actions(trace, links, index, revision),
         ),
         section(
             "What became of every message",
-            fates(links, f"compactions/{index}", made, fate),
-            side_by_side(trace, links, f"compactions/{index}", made.rows, fate, page, rows),
+            side_by_side(trace, links, f"compactions/{index}", made, fate, page, rows),
         ),
     )
 
 
 def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
-    """Write what of everything that was ever said the model sees now, and what not."""
+    """Write what of everything that was ever said the model sees now; a report only counts it."""
     made = trace.once("forgotten", against_log)
-    return h(
-        "section",
-        h("h1", "What it forgot"),
-        note("Everything that was ever said, and where it stands in what the model sees now."),
-        fates(links, "forgotten", made, fate),
-        side_by_side(trace, links, "forgotten", made.rows, fate, page, PAGE),
-    )
+    words = "Everything that was ever said, and where it stands in what the model sees now."
+    if links.live:
+        shown = side_by_side(trace, links, "forgotten", made, fate, page)
+    else:
+        shown = fates(links, "forgotten", made, fate)
+    return opening("What it forgot", note(words), shown)
 
 
 def against_log(trace: SessionTrace) -> ViewComparison:
     """Compare everything that was said with what the model sees now."""
-    in_effect = [
-        s.revision
-        for s in trace.segments
-        if s.revision and s.revision.cause != "undo" and not s.revision.undone
-    ]
+    in_effect = list(trace.in_effect.values())
     last = in_effect[-1] if in_effect else Revision("compaction" if trace.is_ours else "recorded")
     edits = tuple(edit for revision in in_effect for edit in revision.edits)
     whole = Revision(last.cause, last.receipt, edits, last.time)
@@ -126,9 +115,8 @@ def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
         current = None if chosen else "true"
         items.append(h("li", link("all", links.page(path), aria_current=current)))
     for fate, (count, tokens) in made.tokens().items():
-        words = join(
-            sign(fate), f" {FATES[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
-        )
+        size = h("small", f" ({tokens:,} tokens)")
+        words = join(sign(fate), f" {FATES[fate]}: ", h("b", count), size)
         where = links.page(path, fate=fate) if links.live else None
         items.append(h("li", link(words, where, aria_current="true" if fate == chosen else None)))
     return h("ul", items, class_="fates", aria_label="Fates")
@@ -143,74 +131,56 @@ def side_by_side(
     trace: SessionTrace,
     links: Links,
     path: str,
-    rows: Sequence[MessageFate],
-    fate: str,
-    page: int,
-    size: int,
+    made: ViewComparison,
+    fate: str = "",
+    page: int = 0,
+    size: int = PAGE,
 ) -> Html:
     """Write rows: what was there on the left, its fate, what stands there now on the right."""
-    chosen = [row for row in rows if not fate or row.fate == fate]
+    chosen = [row for row in made.rows if not fate or row.fate == fate]
     part = ListPage.of(len(chosen), size, page)
     head = h("tr", *(h("th", name, scope="col") for name in ("before", "fate", "after")))
-    body = [_line(trace, links, row) for row in chosen[part.held]]
+    body = h("tbody", [_line(trace, links, row) for row in chosen[part.held]])
+    caption = h("caption", "Before and after, message by message")
     extra = {"fate": fate} if fate else {}
     return join(
+        fates(links, path, made, fate),
         part.nav(links, path, part.words("Messages"), **extra),
-        h(
-            "table",
-            h("caption", "Before and after, message by message"),
-            h("thead", head),
-            h("tbody", body),
-            class_="sides",
-        ),
+        h("table", caption, h("thead", head), body, class_="sides"),
     )
 
 
 def _line(trace: SessionTrace, links: Links, row: MessageFate) -> Html:
     lines = f", {row.quoted} of its lines" if row.quoted else ""
     fate = join(sign(row.fate), " ", h("span", f"{FATES[row.fate]}{lines}"))
-    same = row.fate == "kept"
-    right: Child = (
-        h("span", "the same", class_="same") if same else _side(trace, links, row, new=True)
-    )
-    return h(
-        "tr",
-        h("td", _side(trace, links, row, new=False)),
-        h("td", fate, class_="middle"),
-        h("td", right),
-        class_=f"fate-{row.fate}",
-    )
+    left = _side(trace, links, row, new=False)
+    right: Child = h("span", "the same", class_="same")
+    if row.fate != "kept":
+        right = _side(trace, links, row, new=True)
+    cells = h("td", left), h("td", fate, class_="middle"), h("td", right)
+    return h("tr", cells, class_=f"fate-{row.fate}")
 
 
 def _side(trace: SessionTrace, links: Links, row: MessageFate, *, new: bool) -> Child:
     message, tokens = (row.new, row.after) if new else (row.old, row.before)
     if message is None:
         return None
-    kind = role(message)
     handle = trace.handles.get(message.id, "") if message.id in trace.positions else ""
     head = join(
-        h("span", kind, class_=f"role {kind.replace(' ', '-')}"),
+        role_badge(message),
         h("small", f" {tokens:,} tokens "),
         h("code", handle) if handle and not new else None,
         h("span", excerpt(message), class_="excerpt", dir="auto"),
     )
     if not links.live:
         return h("div", head)
-    return h(
-        "details", h("summary", head), article(trace, links, message), open=row.fate == "added"
-    )
+    return details(head, article(trace, links, message), open=row.fate == "added")
 
 
 def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
     before = links.compaction(index - 1) if index > 1 else None
     after = links.compaction(index + 1) if index + 1 < len(trace.segments) else None
-    return h(
-        "p",
-        link("← change before", before, rel="prev") if before else None,
-        " ",
-        link("change after →", after, rel="next") if after else None,
-        class_="walk",
-    )
+    return walk("change", before, after)
 
 
 def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live: bool) -> Child:
@@ -221,24 +191,25 @@ def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live:
             "not why or how. What happened to each message was found by comparing the two."
         )
     held = revision.receipt
-    rungs = [
-        [rung.name, rung.outcome, rung.freed if rung.freed else "", rung.reason]
-        for rung in held.rungs
-    ]
-    return h(
-        "details",
-        h("summary", "Receipt: ", str(held)),
-        table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs),
+    return details(
+        ["Receipt: ", str(held)],
+        rungs(held),
         h("dl", list(_facts(trace, held, revision, made)), class_="facts"),
         [note(f"warning: {words}", "note warning") for words in held.warnings],
         open=not live,
     )
 
 
+def rungs(held: Receipt) -> Html:
+    """Write what each rung of a compaction did."""
+    rows = [[rung.name, rung.outcome, rung.freed or "", rung.reason] for rung in held.rungs]
+    return table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rows)
+
+
 def _facts(
     trace: SessionTrace, held: Receipt, revision: Revision, made: ViewComparison
 ) -> list[Html]:
-    spent = held.spent
+    spent, prices = held.spent, trace.model.prices
     shown = [row for row in made.rows if row.new is not None]
     price = "no model was asked"
     if spent.attempts:
@@ -246,15 +217,13 @@ def _facts(
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
             f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
         )
-    behind = sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added")
-    added = sum(row.after for row in made.rows if row.fate == "added")
-    fresh = trace.model.prices.input / 1e6 if trace.model.prices else 0.0
+    fresh = prices.input / 1e6 if prices else 0.0
     pays = pays_after(
         made.before - made.after,
-        behind=behind,
-        added=added,
+        behind=sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added"),
+        added=sum(row.after for row in made.rows if row.fate == "added"),
         asked=spent.usd / fresh if fresh else 0.0,
-        factors=proportions(trace.model.prices) if trace.model.prices else None,
+        factors=proportions(prices) if prices else None,
     )
     pairs: list[tuple[str, Child]] = [
         ("policy", held.policy),
@@ -274,11 +243,6 @@ def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -
     """Offer to take the last compaction back, where the archive is ours."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None
-    newest = max(
-        i
-        for i, s in enumerate(trace.segments)
-        if s.revision and s.revision.cause == "compaction" and not s.revision.undone
-    )
-    if index != newest:
+    if index != max(trace.in_effect):
         return note("Only the newest compaction in effect can be undone.")
     return button("Undo this compaction…", links.page("undo"))

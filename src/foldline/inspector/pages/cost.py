@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
 from typing import Final
 
 from foldline.core.config import POLICY_NAMES
-from foldline.core.strategy import Policy
 from foldline.engine.policies import policy as named_policy
 from foldline.errors import FoldlineError
 from foldline.evaluation.pricing import (
@@ -29,10 +29,12 @@ from foldline.inspector.pages.layout import (
     link,
     money,
     note,
+    opening,
     section,
     share,
     table,
     tile,
+    tiles,
 )
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import SessionTrace
@@ -88,13 +90,7 @@ def sum_usage(trace: SessionTrace) -> Total:
 
 def sum_counted(trace: SessionTrace) -> Total:
     """Return what the requests took as counted here, whatever the provider reported."""
-    return total(
-        trace,
-        (
-            Usage(0, p.output, cache_read=p.cached, cache_write=p.written)
-            for p in requests_made(trace)
-        ),
-    )
+    return total(trace, (point.counted for point in requests_made(trace)))
 
 
 def alternatives(
@@ -113,17 +109,17 @@ def alternatives(
         words = f"a session of more than {MOST:,} messages is not replayed"
         return (Alternative("every policy", None, None, words),)
     window = trace.model.window
-    history = as_wire(_whole(trace))
-    ways: list[tuple[str, Callable[[], Show]]] = [
-        ("everything, never compacted", nothing),
-        ("results cleared at every step", clear_every_step),
-    ]
-    ways += [
-        (name.replace("_", "-"), _in_session(trace, named_policy(name), window))
-        for name in POLICY_NAMES
-    ]
+    history = as_wire(Transcript(trace.log, trace.current.dialect))
+    ways: dict[str, Callable[[], Show]] = {
+        "everything, never compacted": nothing,
+        "results cleared at every step": clear_every_step,
+    }
+    for name in POLICY_NAMES:
+        ways[name.replace("_", "-")] = partial(
+            in_session, named_policy(name), window, trace.counter, trace.config
+        )
     made = []
-    for index, (name, make) in enumerate(ways):
+    for index, (name, make) in enumerate(ways.items()):
         progress(index / len(ways), f"Replaying: {name}")
         try:
             bill = replay(history, make(), window, trace.counter)
@@ -131,14 +127,6 @@ def alternatives(
         except FoldlineError as error:
             made.append(Alternative(name, None, None, str(error)))
     return tuple(made)
-
-
-def _in_session(trace: SessionTrace, policy: Policy, window: int) -> Callable[[], Show]:
-    return lambda: in_session(policy, window, trace.counter, trace.config)
-
-
-def _whole(trace: SessionTrace) -> Transcript:
-    return Transcript(trace.log, trace.current.dialect)
 
 
 PAGE = 100
@@ -171,17 +159,14 @@ def cost(
     if trace.model.prices is None:
         words += " The price of the model is not known: foldline inspect --model NAME names one."
     return join(
-        h(
-            "section",
-            h("h1", "Cost"),
-            h(
-                "dl",
+        opening(
+            "Cost",
+            tiles(
                 tile("together", money(whole.usd), f"{whole.requests:,} requests"),
                 tile("from the cache", brief(used.cache_read), f"{cached} of input"),
                 tile("written to the cache", brief(used.cache_write), "tokens"),
                 tile("fresh input", brief(used.input), "tokens"),
                 tile("output", brief(used.output), "tokens"),
-                class_="tiles",
             ),
             note(words),
             _drawing(trace),
@@ -203,21 +188,17 @@ def _drawing(trace: SessionTrace) -> Html:
     edges = [len(points) * index // max(1, count) for index in range(count + 1)]
     bars = [points[a:b] for a, b in pairwise(edges)]
     sums = [
-        tuple(
-            sum(values) / len(bar) for values in zip(*(parts(p.usage) for p in bar), strict=True)
-        )
-        for bar in bars
+        [part / len(bar) for part in parts(sum((p.usage for p in bar), Usage()))] for bar in bars
     ]
-    top = max((sum(one) for one in sums), default=1.0) or 1.0
+    top = max(map(sum, sums), default=1.0) or 1.0
     drawn: list[Html] = []
     for index, (bar, sizes) in enumerate(zip(bars, sums, strict=True)):
-        y = 200.0
-        pieces = []
-        for part, size in enumerate(sizes):
-            tall = 190 * size / top
-            y -= tall
-            x, wide = f"{100 * index / count:.3f}%", f"{86 / count:.3f}%"
-            pieces.append(rect(x, y, wide, tall, class_=f"paid-{part}"))
+        x, wide = f"{100 * index / count:.3f}%", f"{86 / count:.3f}%"
+        ends = accumulate(190 * size / top for size in sizes)
+        pieces = [
+            rect(x, 200 - end, wide, 190 * size / top, class_=f"paid-{part}")
+            for part, (size, end) in enumerate(zip(sizes, ends, strict=True))
+        ]
         words = f"request {bar[0].request.number:,}: " + ", ".join(
             f"{name} {size:,.0f}" for name, size in zip(PARTS, sizes, strict=True)
         )
@@ -241,14 +222,14 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
         ask = button("Replay it under every policy", way) if links.live else None
         return section(title, note("What would it have cost otherwise?"), ask)
     own = sum_counted(trace)
-    rows: list[list[Child]] = [_price_row("as it was", own.usage, own.requests, 0, own.usd)]
+    rows: list[list[Child]] = [["as it was", money(own.usd), own.requests, 0, *parts(own.usage)]]
     for one in others:
         if one.bill is None:
-            rows.append([one.name, one.error, "", "", "", "", "", ""])
+            figures: list[Child] = [one.error, *[""] * 6]
         else:
-            rows.append(
-                _price_row(one.name, one.bill.usage, one.bill.requests, one.bill.over, one.usd)
-            )
+            bill = one.bill
+            figures = [money(one.usd), bill.requests, bill.over, *parts(bill.usage)]
+        rows.append([one.name, *figures])
     heads = ("policy", ">price", ">requests", ">too long", *(f">{name}" for name in PARTS))
     words = (
         "All rows are counted here, with a cache that never expires: so they can be compared; "
@@ -256,12 +237,6 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
         "Consecutive answers of the agent count as a request each, but in the first row."
     )
     return section(title, table("The same session under other policies", heads, rows), note(words))
-
-
-def _price_row(
-    name: str, usage: Usage, requests: int, over: int, price: float | None
-) -> list[Child]:
-    return [name, money(price), requests, over, *parts(usage)]
 
 
 def _requests(trace: SessionTrace, links: Links, page: int) -> Html:

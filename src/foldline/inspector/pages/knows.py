@@ -30,21 +30,14 @@ def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
     when = "now" if at is None else f"at request {at:,}"
-    return h(
-        "section",
-        h("h1", "Does it still know…?"),
-        _form(trace, links, query, at),
-        _answer(
-            trace,
-            links,
-            check_knowledge(
-                query, trace.view(point.request), trace.log_until(point.request), trace.handles
-            ),
-            when,
-        )
-        if query.strip()
-        else note("A name, a sentence or a question: where does the answer stand?"),
-    )
+    if query.strip():
+        view, log = trace.view(point.request), trace.log_until(point.request)
+        found = check_knowledge(query, view, log, trace.handles)
+        answer = _answer(trace, links, found, when)
+    else:
+        answer = note("A name, a sentence or a question: where does the answer stand?")
+    heading = h("h1", "Does it still know…?")
+    return h("section", heading, _form(trace, links, query, at), answer)
 
 
 def _form(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html:
@@ -67,24 +60,13 @@ def _answer(trace: SessionTrace, links: Links, answer: KnowledgeCheck, when: str
     words = STANDINGS[answer.standing]
     if answer.standing == "handle" and not trace.is_ours:
         words = "out of view: only in the agent's file"
-    how = (
-        "Found as it is written."
-        if answer.literal and answer.passages
-        else ""
-        if answer.literal
-        else "Nothing says it in these words; the passages that have most to do with it:"
-    )
+    how = "Nothing says it in these words; the passages that have most to do with it:"
+    if answer.literal:
+        how = "Found as it is written." if answer.passages else ""
+    verdict = [_sign(answer.standing), " ", h("strong", words), f", {when}."]
     return h(
         "div",
-        h(
-            "p",
-            _sign(answer.standing),
-            " ",
-            h("strong", words),
-            f", {when}.",
-            class_="verdict",
-            role="status",
-        ),
+        h("p", verdict, class_="verdict", role="status"),
         note(how) if how else None,
         h("ol", [_passage(trace, links, one) for one in answer.passages], class_="passages"),
     )
@@ -105,9 +87,6 @@ def _passage(trace: SessionTrace, links: Links, one: Mention) -> Html:
         head = join(head, " · ", h("code", f"foldline recall {one.handle}"))
     text: Child = one.text
     if one.end > one.start:
-        text = [
-            one.text[: one.start],
-            h("mark", one.text[one.start : one.end]),
-            one.text[one.end :],
-        ]
+        hit = h("mark", one.text[one.start : one.end])
+        text = [one.text[: one.start], hit, one.text[one.end :]]
     return h("li", h("p", head), h("pre", text, dir="auto"))

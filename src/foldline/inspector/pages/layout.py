@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -88,30 +88,23 @@ class Links:
         return bool(self.base)
 
     def page(self, name: str = "", **parameters: str | int) -> str:
-        """Return the address of a page of the session; ``_`` at the end of a name is dropped."""
+        """Return the address of a page of the session."""
         if not self.base:
             return f"#{name or 'overview'}"
-        return f"{self.base}{'/' if name else ''}{name}{self._query(parameters)}"
+        query = urlencode([*self.around, *parameters.items()])
+        return f"{self.base}{'/' if name else ''}{name}{'?' if query else ''}{query}"
 
     def request(self, number: int) -> str | None:
         """Return the address of what the model saw at a request; None in a report."""
         return self.page(f"requests/{number}") if self.base else None
 
-    def compaction(self, index: int, **parameters: str | int) -> str:
+    def compaction(self, index: int) -> str:
         """Return the address of the compaction that a segment begins with."""
-        return (
-            self.page(f"compactions/{index}", **parameters)
-            if self.base
-            else f"#compaction-{index}"
-        )
+        return self.page(f"compactions/{index}") if self.base else f"#compaction-{index}"
 
-    def message(self, number: str, **parameters: str | int) -> str | None:
+    def message(self, number: str) -> str | None:
         """Return the address of a message, whole; None in a report."""
-        return self.page(f"messages/{quote(number)}", **parameters) if self.base else None
-
-    def _query(self, parameters: Mapping[str, str | int]) -> str:
-        pairs = [*self.around, *((name.rstrip("_"), str(v)) for name, v in parameters.items())]
-        return f"?{urlencode(pairs)}" if pairs else ""
+        return self.page(f"messages/{quote(number)}") if self.base else None
 
 
 TABS = (
@@ -125,22 +118,18 @@ TABS = (
 """The pages of a session and what they are called."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageFrame:
+def page(title: str, header: Child, main: Child, version: str = "", refresh: int = 0) -> Html:
     """
-    What a page stands in.
+    Write a whole page.
 
-    ``version`` changes when the session does, so that a page that is open can follow it; "" where
-    nothing is followed.
+    Args:
+        title: Its title.
+        header: What stands above.
+        main: What it says.
+        version: Changes when the session does, so that a page that is open can follow it; "" where
+            nothing is followed.
+        refresh: Seconds after which it is asked for again; 0 for never.
     """
-
-    title: str
-    version: str = ""
-    refresh: int = 0
-
-
-def page(frame: PageFrame, header: Child, main: Child) -> Html:
-    """Write a whole page."""
     return join(
         Html("<!doctype html>"),
         h(
@@ -150,8 +139,8 @@ def page(frame: PageFrame, header: Child, main: Child) -> Html:
                 h("meta", charset="utf-8"),
                 h("meta", name="viewport", content="width=device-width, initial-scale=1"),
                 h("meta", name="color-scheme", content="light dark"),
-                h("meta", http_equiv="refresh", content=frame.refresh) if frame.refresh else None,
-                h("title", f"{frame.title} · foldline inspect"),
+                h("meta", http_equiv="refresh", content=refresh) if refresh else None,
+                h("title", f"{title} · foldline inspect"),
                 h("link", rel="stylesheet", href="/static/inspect.css"),
                 h("link", rel="icon", href="data:,"),
                 h("script", src="/static/inspect.js", defer=True),
@@ -160,7 +149,7 @@ def page(frame: PageFrame, header: Child, main: Child) -> Html:
                 "body",
                 h("a", "Skip to the content", href="#content", class_="skip"),
                 header,
-                h("main", main, id="content", tabindex="-1", data_version=frame.version),
+                h("main", main, id="content", tabindex="-1", data_version=version),
                 h("p", id="news", role="status", aria_live="polite", class_="unseen"),
                 footer(),
             ),
@@ -197,10 +186,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
 def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
     """Write what stands above every page of a session."""
     tabs = [
-        h(
-            "li",
-            h("a", name, href=links.page(path), aria_current="page" if path == tab else None),
-        )
+        h("li", link(name, links.page(path), aria_current="page" if path == tab else None))
         for path, name in TABS
     ]
     return h(
@@ -214,15 +200,17 @@ def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> H
 def about(trace: SessionTrace, now: float) -> Html:
     """Say in one line what a session is."""
     source, model = trace.source, trace.model
-    facts: list[Child] = [source.agent]
-    if source.project:
-        facts.append(source.project)
-    named = model.name or "model not named"
-    facts.append(named if model.resolved else f"{named} (window assumed)")
-    facts.append(count_noun(len(trace.log), "message"))
-    facts += [size(source.size), when(source.changed, now)]
+    facts: list[Child] = [
+        source.agent,
+        source.project or None,
+        f"{model.name or 'model not named'}{'' if model.resolved else ' (window assumed)'}",
+        count_noun(len(trace.log), "message"),
+        size(source.size),
+        when(source.changed, now),
+    ]
     kind = "an archive of Foldline" if trace.is_ours else "an agent's own file, never changed"
-    return h("p", [join(h("span", fact), " ") for fact in facts], h("span", kind), class_="about")
+    spans = [join(h("span", fact), " ") for fact in facts if fact is not None]
+    return h("p", spans, h("span", kind), class_="about")
 
 
 def link(words: Child, href: str | None, **attributes: Value) -> Child:
@@ -230,9 +218,26 @@ def link(words: Child, href: str | None, **attributes: Value) -> Child:
     return h("a", words, href=href, **attributes) if href else words
 
 
-def button(words: str, href: str) -> Html:
+def button(words: str, href: str, **attributes: Value) -> Html:
     """Write a link that looks like what one presses."""
-    return h("p", h("a", words, href=href, class_="button"))
+    return h("p", h("a", words, href=href, class_="button", **attributes))
+
+
+def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html:
+    """Write the ways to what stands before and after."""
+    return h(
+        "p",
+        link(f"← {noun} before", before, rel="prev") if before else None,
+        " ",
+        link(f"{noun} after →", after, rel="next") if after else None,
+        more,
+        class_="walk",
+    )
+
+
+def opening(title: str, *content: Child, **attributes: Value) -> Html:
+    """Write the part that a page begins with, under the title of the page."""
+    return h("section", h("h1", title), *content, **attributes)
 
 
 def section(title: str, *content: Child, **attributes: Value) -> Html:
@@ -267,12 +272,18 @@ def search(value: str, placeholder: str, **attributes: Value) -> Html:
 def when(changed: float, now: float) -> Html:
     """Say how long ago something was; both in seconds since 1970."""
     at = moment(changed)
-    return h(
-        "time",
-        ago(now - changed),
-        datetime=at.isoformat(timespec="seconds"),
-        title=f"{at:%Y-%m-%d %H:%M}",
-    )
+    exact, words = at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M}"
+    return h("time", ago(now - changed), datetime=exact, title=words)
+
+
+def tiles(*figures: Html) -> Html:
+    """Write figures with their names, beside each other; see `tile`."""
+    return h("dl", figures, class_="tiles")
+
+
+def details(summary: Child, *content: Child, **attributes: Value) -> Html:
+    """Write what is shown to whoever opens it."""
+    return h("details", h("summary", summary), content, **attributes)
 
 
 def tile(name: str, value: Child, note: Child = None) -> Html:
@@ -294,26 +305,15 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Child]]) -
         heads: Names of columns; ``>`` before one makes a column of numbers.
         rows: Cells; the first of each names its row.
     """
-    numbers = [head.startswith(">") for head in heads]
+    kinds = ["number" if head.startswith(">") else None for head in heads]
     cells = [
-        h("th", head.lstrip(">"), scope="col", class_="number" if right else None)
-        for head, right in zip(heads, numbers, strict=True)
+        h("th", head.lstrip(">"), scope="col", class_=kind)
+        for head, kind in zip(heads, kinds, strict=True)
     ]
-    body = [
-        h(
-            "tr",
-            [
-                h(
-                    "th" if index == 0 else "td",
-                    cell,
-                    scope="row" if index == 0 else None,
-                    class_="number" if numbers[index] else None,
-                )
-                for index, cell in enumerate(row)
-            ],
-        )
-        for row in rows
-    ]
+    body = []
+    for first, *others in rows:
+        rest = [h("td", cell, class_=kind) for cell, kind in zip(others, kinds[1:], strict=True)]
+        body.append(h("tr", h("th", first, scope="row", class_=kinds[0]), rest))
     return wide(caption, cells, body)
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from foldline.inspector.chart import draw_bar, label, swatch
+from foldline.inspector.chart import draw_bar, named
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
     count_noun,
+    details,
     link,
     note,
     one_line,
+    opening,
     section,
     share,
     size,
     table,
+    walk,
 )
 from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
@@ -52,25 +54,27 @@ def article(trace: SessionTrace, links: Links, message: Message, most: int = EXC
     position = trace.positions.get(message.id)
     number = "made by the compaction" if position is None else f"#{position:,}"
     where = links.message(message.id)
+    facts: list[Child] = [h("span", f"{trace.counter.message(message):,} tokens")]
+    if message.pinned:
+        facts.append(h("span", "pinned", class_="badge"))
+    if position is not None:
+        if trace.log[position] != message:
+            facts.append(h("span", "shown shortened", class_="badge"))
+        facts.append(h("code", trace.handles.get(message.id)))
     return h(
         "article",
-        h(
-            "h3",
-            h("span", role(message), class_=f"role {role(message).replace(' ', '-')}"),
-            " ",
-            link(number, where),
-        ),
-        h(
-            "p",
-            h("span", f"{trace.counter.message(message):,} tokens"),
-            [h("span", word, class_="badge") for word in _badges(trace, message)],
-            h("code", trace.handles.get(message.id)) if position is not None else None,
-            class_="facts",
-        ),
+        h("h3", role_badge(message), " ", link(number, where)),
+        h("p", facts, class_="facts"),
         [_part(part, where, most) for part in message.parts],
         class_="message",
         id=f"m-{message.id[:16]}" if links.live else None,
     )
+
+
+def role_badge(message: Message) -> Html:
+    """Write what a message is, in its colour."""
+    kind = role(message)
+    return h("span", kind, class_=f"role {kind.replace(' ', '-')}")
 
 
 def role(message: Message) -> str:
@@ -80,14 +84,6 @@ def role(message: Message) -> str:
     if message.has_results and not message.is_spoken():
         return "tool result"
     return message.role
-
-
-def _badges(trace: SessionTrace, message: Message) -> Iterator[str]:
-    if message.pinned:
-        yield "pinned"
-    position = trace.positions.get(message.id)
-    if position is not None and trace.log[position] != message:
-        yield "shown shortened"
 
 
 def _part(part: Part, where: str | None, most: int) -> Html:
@@ -116,19 +112,15 @@ def _block(title: str, text: str, where: str | None, most: int, kind: str) -> Ht
 
 
 def _text(text: str, where: str | None, most: int) -> Html:
-    rest = len(text) - most
-    more: Child = None
-    if rest > 0:
-        words = f"{rest:,} more characters"
-        more = h("p", link(words, where), class_="more")
+    rest = link(f"{len(text) - most:,} more characters", where)
+    more = h("p", rest, class_="more") if len(text) > most else None
     return h("div", h("pre", text[:most], dir="auto"), more)
 
 
 def _medium(media: Media) -> Html:
     shape = f", {media.width}×{media.height}" if media.width and media.height else ""
-    return h(
-        "p", f"[{media.kind} {media.media_type}{shape}, {size(media.size)}]", class_="omitted"
-    )
+    words = f"[{media.kind} {media.media_type}{shape}, {size(media.size)}]"
+    return h("p", words, class_="omitted")
 
 
 def excerpt(message: Message, most: int = 160) -> str:
@@ -167,15 +159,12 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
     if message is None:
         return None
     now = next((m for m in trace.segments[-1].messages if m.id == number), None)
-    size = sum(map(len, visible_texts(message)))
+    long = sum(map(len, visible_texts(message))) > PAGE
     return join(
-        h(
-            "section",
-            h("h1", f"{role(message)}".capitalize()),
+        opening(
+            role(message).capitalize(),
             _standing(trace, links, message, now),
-            _whole(trace, links, message, page)
-            if size > PAGE
-            else article(trace, links, message, most=PAGE),
+            _whole(trace, links, message, page) if long else article(trace, links, message, PAGE),
         ),
         _render_current(trace, links, message, now),
     )
@@ -188,11 +177,8 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
     elif now is not None:
         words = "It is in view shortened: below is what is shown of it."
     elif trace.is_ours:
-        words = [
-            "It is out of view. The model gets it back with ",
-            h("code", f"foldline recall {handle}"),
-            ".",
-        ]
+        command = h("code", f"foldline recall {handle}")
+        words = ["It is out of view. The model gets it back with ", command, "."]
     else:
         words = "It is out of view; only the agent's file still has it."
     fold = None
@@ -245,17 +231,12 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
     view = trace.view(point.request)
     part = ListPage.of(len(view), AT_ONCE, page)
     nav = part.nav(links, f"requests/{number}", part.words("Messages"), "Pages of messages")
-    answer = trace.segments[point.request.segment].messages[
-        point.request.length : point.request.end
-    ]
+    segment = trace.segments[point.request.segment]
+    answer = segment.messages[point.request.length : point.request.end]
     shown = [article(trace, links, message) for message in view[part.held]]
     return join(
-        h(
-            "section",
-            h("h1", _title(point)),
-            _steps(trace, links, point),
-            _source(trace),
-            _figures(trace, point),
+        opening(
+            _title(point), _steps(trace, links, point), _source(trace), _figures(trace, point)
         ),
         section("What the model saw", nav, shown, nav if len(view) > AT_ONCE else None),
         section(
@@ -292,36 +273,23 @@ def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
     if index:
         gap = number - since
         when = "just before this request" if not gap else f"{count_noun(gap, 'request')} ago"
-        words = h(
-            "span",
-            "Last change of the view: ",
-            h("a", f"{index}", href=links.compaction(index)),
-            f", {when}",
-        )
-    return h(
-        "p",
-        link("← request before", before, rel="prev") if before else None,
-        " ",
-        link("request after →", after, rel="next") if after else None,
-        " ",
-        h("a", "Does it know…?", href=links.page("knows", at=number)),
-        " ",
-        words,
-        class_="walk",
-    )
+        change = h("a", f"{index}", href=links.compaction(index))
+        words = h("span", "Last change of the view: ", change, f", {when}")
+    ask = h("a", "Does it know…?", href=links.page("knows", at=number))
+    return walk("request", before, after, " ", ask, " ", words)
 
 
 def _figures(trace: SessionTrace, point: Point) -> Html:
     whole = point.tokens
     rows: list[list[Child]] = [
-        [join(swatch(band), " ", label(name)), point.sizes[band], share(point.sizes[band], whole)]
-        for band, name in enumerate(BANDS)
-        if point.sizes[band]
+        [named(name), tokens, share(tokens, whole)]
+        for name, tokens in zip(BANDS, point.sizes, strict=True)
+        if tokens
     ]
     rows.append(["together", whole, f"{share(whole, trace.model.window)} of the window"])
-    counted_by = (
-        trace.counter.name if trace.counter.texts.exact else f"{trace.counter.name}, not exact"
-    )
+    inexact = "" if trace.counter.texts.exact else ", not exact"
+    caption = f"Tokens by kind, counted by {trace.counter.name}{inexact}"
+    kinds = table(caption, ("kind", ">tokens", ">share"), rows)
     words = f"{point.cached:,} tokens begin as the request before did, {point.written:,} are new."
     if point.lost:
         words += f" Cache break: {point.lost:,} tokens of the request before stand there no more."
@@ -335,11 +303,7 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
     return h(
         "div",
         draw_bar(point.sizes, max(whole, 1)),
-        h(
-            "details",
-            h("summary", f"{whole:,} tokens, by kind"),
-            table(f"Tokens by kind, counted by {counted_by}", ("kind", ">tokens", ">share"), rows),
-        ),
+        details(f"{whole:,} tokens, by kind", kinds),
         note(words),
         counted_by_provider,
     )

@@ -4,97 +4,84 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from foldline.inspector.chart import Range, legend, over_time
+from foldline.inspector.chart import legend, over_time
+from foldline.inspector.comparison import around
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
     brief,
     form,
+    link,
     moment,
     note,
     number,
+    opening,
     section,
     share,
     table,
     tile,
+    tiles,
 )
+from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
-from foldline.values.messages import Message
 
 LISTED = 200
 """Compactions in the table."""
 
 
-def overview(trace: SessionTrace, links: Links, drawn: Range | None = None) -> Html:
+def overview(trace: SessionTrace, links: Links, drawn: range | None = None) -> Html:
     """Write the page that a session opens with."""
     points = trace.timeline.points
-    whole = Range(0, len(points))
+    whole = range(len(points))
     drawn = drawn or whole
     return join(
         _conversations(trace, links),
-        h(
-            "section",
-            h("h1", "Over time"),
-            tiles(trace),
+        opening(
+            "Over time",
+            figures(trace),
             over_time(trace, links, drawn),
             legend(trace, drawn),
             _walk(links, drawn, whole) if links.live else None,
         ),
         compactions(trace, links),
-        [note(f"warning: {words}", "note warning") for words in trace.source.warnings[:20]],
+        [note(f"warning: {words}", "note warning") for words in trace.current.warnings[:20]],
     )
 
 
-def tiles(trace: SessionTrace) -> Html:
+def figures(trace: SessionTrace) -> Html:
     """Write the figures of a session."""
     now, points = trace.timeline.now, trace.timeline.points
     peak = max(points, key=lambda point: point.tokens)
-    changes = sum(s.revision is not None and s.revision.cause != "undo" for s in trace.segments)
-    window = trace.model.window
-    lost = sum(trace.counter.message(m) for m in find_gone(trace))
-    return h(
-        "dl",
-        tile("in view now", now.tokens, f"tokens, {share(now.tokens, window)} of the window"),
+    filled = share(now.tokens, trace.model.window)
+    shown = {message.id for message in trace.segments[-1].messages}
+    lost = sum(trace.counter.message(m) for m in trace.log if m.id not in shown)
+    return tiles(
+        tile("in view now", now.tokens, f"tokens, {filled} of the window"),
         tile("no longer in view", lost, "tokens that were said and are out of sight"),
         tile("requests", len(points) - 1, f"the fullest took {brief(peak.tokens)} tokens"),
-        tile("compactions", changes, "of the agent itself" if not trace.is_ours else None),
-        class_="tiles",
+        tile("compactions", trace.compactions, None if trace.is_ours else "of the agent itself"),
     )
-
-
-def find_gone(trace: SessionTrace) -> list[Message]:
-    """Return the messages that were said and are not in view now, whole or shortened."""
-    shown = {message.id for message in trace.segments[-1].messages}
-    return [message for message in trace.log if message.id not in shown]
 
 
 def _conversations(trace: SessionTrace, links: Links) -> Child:
-    names = trace.source.conversations
+    names = trace.conversations
     if not names or not links.live:
         return None
     options = [
-        h(
-            "option",
-            f"{index + 1}: {name}",
-            value=str(index),
-            selected=index == trace.source.chosen,
-        )
+        h("option", f"{index + 1}: {name}", value=str(index), selected=index == trace.chosen)
         for index, name in enumerate(names[:2_000])
     ]
-    return form(
-        replace(links, around=()),
-        "",
-        h("label", "Conversation ", h("select", options, name="conversation")),
-        h("button", "Show", type="submit"),
-    )
+    choice = h("label", "Conversation ", h("select", options, name="conversation"))
+    show = h("button", "Show", type="submit")
+    return form(replace(links, around=()), "", choice, show)
 
 
-def _walk(links: Links, drawn: Range, whole: Range) -> Html:
+def _walk(links: Links, drawn: range, whole: range) -> Html:
     """Offer what the chart does with the mouse to those who have none, and without a script."""
-    last = str(whole.end - 1)
+    last = str(whole.stop - 1)
     goto = h("label", "See request ", number("n", max=last, required=True))
-    first = h("label", "Draw requests ", number("first", str(drawn.first), max=last))
-    end = h("label", " to ", number("end", str(drawn.end), min="1", max=str(whole.end)))
+    first = h("label", "Draw requests ", number("first", str(drawn.start), max=last))
+    end = h("label", " to ", number("end", str(drawn.stop), min="1", max=str(whole.stop)))
     return h(
         "div",
         form(links, "/requests", goto, h("button", "What the model saw")),
@@ -115,16 +102,13 @@ def compactions(trace: SessionTrace, links: Links) -> Html:
 
 
 def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:
-    segment, before = trace.segments[index], trace.segments[index - 1]
-    revision = segment.revision
-    old = trace.counter.messages(before.messages)
-    new = trace.counter.messages(segment.messages[: segment.start])
-    receipt = revision.receipt if revision else None
-    cause = revision.cause if revision else "recorded"
-    name = f"{'undo' if cause == 'undo' else 'compaction'} {index}"
-    by = receipt.reason if receipt else "the agent"
-    if revision and revision.undone:
+    revision = trace.segments[index].revision or Revision("recorded")
+    old, new = map(trace.counter.messages, around(trace.segments, index))
+    by = revision.receipt.reason if revision.receipt else "the agent"
+    if revision.undone:
         by = f"{by} (taken back later)"
-    at = f"request {trace.timeline.marks[index]:,}"
-    when = f"{at}, {moment(revision.time):%Y-%m-%d %H:%M}" if revision and revision.time else at
-    return [h("a", name, href=links.compaction(index)), old, new, share(old - new, old), by, when]
+    when = f"request {trace.timeline.marks[index]:,}"
+    if revision.time:
+        when = f"{when}, {moment(revision.time):%Y-%m-%d %H:%M}"
+    name = link(f"{revision.name} {index}", links.compaction(index))
+    return [name, old, new, share(old - new, old), by, when]

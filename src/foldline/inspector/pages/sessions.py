@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.cost import sum_usage
 from foldline.inspector.pages.layout import (
     ListPage,
@@ -21,14 +21,13 @@ from foldline.inspector.pages.layout import (
     money,
     note,
     one_line,
+    opening,
     search,
     size,
-    top,
     when,
     wide,
 )
-from foldline.inspector.session_cache import SessionEntry
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 PAGE = 100
 """Sessions on one page."""
@@ -66,6 +65,11 @@ class SortOrder:
     column: str = "changed"
     rising: bool = False
     page: int = 0
+
+    @property
+    def direction(self) -> str:
+        """What addresses call the direction."""
+        return "rising" if self.rising else "falling"
 
     @classmethod
     def of(cls, fields: Mapping[str, str]) -> SortOrder:
@@ -105,9 +109,8 @@ def sessions(
     rows = [_row(one, known.get(one.key), now) for one in shown[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
     going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
-    return h(
-        "section",
-        h("h1", "Sessions"),
+    return opening(
+        "Sessions",
         _filter(order),
         h("p", f"{count_noun(len(shown), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
@@ -120,11 +123,6 @@ def sessions(
     )
 
 
-def header() -> Html:
-    """Write what stands above the table."""
-    return h("header", top(()))
-
-
 def _matches(one: SessionEntry, words: str) -> bool:
     text = f"{one.title} {one.agent} {one.project}".lower()
     return all(word in text for word in words.lower().split())
@@ -134,24 +132,13 @@ def _place(
     one: SessionEntry, known: SessionFigures | None, column: str
 ) -> tuple[bool, float | str]:
     """Return where a session stands; those of which nothing is known stand last."""
-    fixed: dict[str, float | str] = {
-        "session": one.title.lower(),
-        "agent": one.agent,
-        "project": one.project.lower(),
-        "size": one.size,
-        "changed": one.changed,
-    }
-    if column in fixed:
-        return (True, fixed[column])
-    if known is None or known.error:
-        return (False, 0.0)
-    values = {
-        "messages": known.messages,
-        "tokens": known.tokens,
-        "compactions": known.compactions,
-        "price": -1.0 if known.usd is None else known.usd,
-    }
-    return (True, values[column])
+    if column in ("messages", "tokens", "compactions", "price"):
+        if known is None or known.error:
+            return False, 0.0
+        figure = known.usd if column == "price" else getattr(known, column)
+        return True, -1.0 if figure is None else figure
+    value = getattr(one, "title" if column == "session" else column)
+    return True, value.lower() if isinstance(value, str) else value
 
 
 def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
@@ -182,22 +169,13 @@ def _head(name: str, title: str, order: SortOrder) -> Html:
     direction = "rising" if rising else "falling"
     sign = (" ▲" if order.rising else " ▼") if chosen else ""
     sorted_ = ("ascending" if order.rising else "descending") if chosen else None
-    number = name not in ("session", "agent", "project", "changed")
-    return h(
-        "th",
-        h("a", f"{title}{sign}", href=_address(order, sort=name, order=direction)),
-        scope="col",
-        aria_sort=sorted_,
-        class_="number" if number else None,
-    )
+    kind = None if name in ("session", "agent", "project", "changed") else "number"
+    way = h("a", f"{title}{sign}", href=_address(order, sort=name, order=direction))
+    return h("th", way, scope="col", aria_sort=sorted_, class_=kind)
 
 
 def _address(order: SortOrder, /, **changes: str | int) -> str:
-    fields: dict[str, str | int] = {
-        "q": order.words,
-        "sort": order.column,
-        "order": "rising" if order.rising else "falling",
-    }
+    fields = {"q": order.words, "sort": order.column, "order": order.direction}
     return f"/?{urlencode({**fields, **changes})}"
 
 
@@ -205,7 +183,7 @@ def _filter(order: SortOrder) -> Html:
     return h(
         "form",
         hidden_field("sort", order.column),
-        hidden_field("order", "rising" if order.rising else "falling"),
+        hidden_field("order", order.direction),
         h("label", "Filter ", search(order.words, "agent, project or name")),
         h("button", "Filter"),
         method="get",
@@ -219,19 +197,13 @@ def _filter(order: SortOrder) -> Html:
 def _pages(order: SortOrder, page: int, count: int) -> Child:
     if count == 1:
         return None
-    places = (("before", page - 1), ("after", page + 1))
     ways = [
-        h("a", name, href=_address(order, page=place))
-        for name, place in places
+        [h("a", name, href=_address(order, page=place)), " "]
+        for name, place in (("before", page - 1), ("after", page + 1))
         if 0 <= place < count
     ]
-    return h(
-        "nav",
-        f"Page {page + 1} of {count} ",
-        [[way, " "] for way in ways],
-        class_="pages",
-        aria_label="Pages of sessions",
-    )
+    words = f"Page {page + 1} of {count} "
+    return h("nav", words, ways, class_="pages", aria_label="Pages of sessions")
 
 
 LARGEST: Final = 24_000_000
@@ -255,7 +227,7 @@ class SessionSurvey:
         self._running = False
         self._lock = threading.Lock()
 
-    def of(self, found: Iterable[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
+    def of(self, found: Sequence[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
         """
         Return what is known of sessions, having begun to measure the others.
 
@@ -263,11 +235,7 @@ class SessionSurvey:
             What is known by key, and how many are still to be measured.
         """
         with self._lock:
-            known = {
-                one.key: self._known[one.key][1]
-                for one in found
-                if self._known.get(one.key, (None,))[0] == one.changed
-            }
+            known = {one.key: self._known[one.key][1] for one in found if self._is_known(one)}
             missing = [one for one in found if one.key not in known and one.size <= LARGEST]
             self._waiting = deque(missing)
             if missing and not self._running:
@@ -279,6 +247,9 @@ class SessionSurvey:
         """Take what is known of a session that was opened."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
+    def _is_known(self, one: SessionEntry) -> bool:
+        return one.key in self._known and self._known[one.key][0] == one.changed
+
     def _run(self) -> None:
         while True:
             with self._lock:
@@ -286,16 +257,12 @@ class SessionSurvey:
                     self._running = False
                     return
                 one = self._waiting.popleft()
-                known = self._known.get(one.key, (None,))[0] == one.changed
-            if not known:
+            if not self._is_known(one):
                 self._known[one.key] = (one.changed, self._measure(one))
 
     def _measure(self, one: SessionEntry) -> SessionFigures:
         try:
-            if one.origin == "archive":
-                trace = from_archive(one.place, one.name, self._config, _quiet, model=self._model)
-            else:
-                trace = from_file(one.place, self._config, _quiet, model=self._model)
+            trace = read_entry(one, self._config, lambda *_: None, self._model)
         except (FoldlineError, OSError, ValueError) as error:
             return SessionFigures(0, 0, 0, None, str(error) or type(error).__name__)
         return session_figures(trace)
@@ -303,17 +270,5 @@ class SessionSurvey:
 
 def session_figures(trace: SessionTrace) -> SessionFigures:
     """Return what the list says of a session."""
-    changes = sum(
-        segment.revision is not None and segment.revision.cause != "undo"
-        for segment in trace.segments
-    )
-    return SessionFigures(
-        len(trace.log),
-        trace.timeline.now.tokens - sum(trace.overhead),
-        changes,
-        sum_usage(trace).usd,
-    )
-
-
-def _quiet(_: float, __: str) -> None:
-    """Tell nobody."""
+    shown = trace.timeline.now.tokens - sum(trace.overhead)
+    return SessionFigures(len(trace.log), shown, trace.compactions, sum_usage(trace).usd)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from foldline.evaluation.breakdown import WASTE, find_superseded, home_kind
-from foldline.inspector.chart import label, swatch
+from foldline.inspector.chart import named
 from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import (
     Links,
@@ -15,6 +15,7 @@ from foldline.inspector.pages.layout import (
     link,
     note,
     one_line,
+    opening,
     section,
     share,
     table,
@@ -41,6 +42,11 @@ class Box:
         """The four as they are drawn: none of them is less than 0."""
         return self.x, self.y, max(0.0, self.width), max(0.0, self.height)
 
+    @property
+    def turned(self) -> Box:
+        """The same with the axes exchanged."""
+        return Box(self.y, self.x, self.height, self.width)
+
 
 def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
     """
@@ -53,60 +59,46 @@ def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
     Returns:
         A rectangle for each number, in order.
     """
-    return list(_divide(list(sizes), within))
-
-
-def _divide(sizes: list[float], within: Box) -> Iterator[Box]:
-    total = sum(sizes)
-    start = 0
+    made: list[Box] = []
+    total, start = sum(sizes), 0
     while start < len(sizes) and total > 0:
         side = min(within.width, within.height)
         scale = within.width * within.height / total
         end, row = start + 1, sizes[start]
-        while end < len(sizes) and _worst(
-            sizes, start, end + 1, row + sizes[end], side, scale
-        ) <= (_worst(sizes, start, end, row, side, scale)):
-            row += sizes[end]
-            end += 1
-        yield from _row(sizes[start:end], row, within, scale)
-        within = _rest(within, row * scale)
+        worst = _worst(row, row, row, side, scale)
+        while end < len(sizes):
+            wider = _worst(sizes[start], sizes[end], row + sizes[end], side, scale)
+            if wider > worst:
+                break
+            worst, row, end = wider, row + sizes[end], end + 1
+        boxes, within = _cut(sizes[start:end], row, within, scale)
+        made += boxes
         total -= row
         start = end
+    return made
 
 
-def _worst(
-    sizes: Sequence[float], start: int, end: int, row: float, side: float, scale: float
-) -> float:
-    """Return how far the worst piece of a row is from square; sizes fall, so it is an end one."""
+def _worst(largest: float, smallest: float, row: float, side: float, scale: float) -> float:
+    """Return how far the worst piece of a row is from square: its largest or its smallest."""
     thick = row * scale / side if side else 0.0
-    if not thick:
+    if not thick or not smallest:
         return float("inf")
-    lengths = (sizes[start] * scale / thick, sizes[end - 1] * scale / thick)
-    return max(
-        max(thick / length, length / thick) if length else float("inf") for length in lengths
-    )
+    return max(largest * scale / thick / thick, thick / (smallest * scale / thick))
 
 
-def _row(sizes: Sequence[float], row: float, within: Box, scale: float) -> Iterator[Box]:
-    upright = within.width >= within.height
-    side = within.height if upright else within.width
-    thick = row * scale / side if side else 0.0
-    place = within.y if upright else within.x
+def _cut(sizes: Sequence[float], row: float, within: Box, scale: float) -> tuple[list[Box], Box]:
+    """Return a row of pieces along the shorter side of a rectangle, and what it leaves."""
+    if within.width < within.height:
+        boxes, rest = _cut(sizes, row, within.turned, scale)
+        return [box.turned for box in boxes], rest.turned
+    thick = row * scale / within.height if within.height else 0.0
+    boxes, place = [], within.y
     for size in sizes:
         length = size * scale / thick if thick else 0.0
-        if upright:
-            yield Box(within.x, place, thick, length)
-        else:
-            yield Box(place, within.y, length, thick)
+        boxes.append(Box(within.x, place, thick, length))
         place += length
-
-
-def _rest(within: Box, area: float) -> Box:
-    if within.width >= within.height:
-        thick = area / within.height if within.height else 0.0
-        return Box(within.x + thick, within.y, max(0.0, within.width - thick), within.height)
-    thick = area / within.width if within.width else 0.0
-    return Box(within.x, within.y + thick, within.width, max(0.0, within.height - thick))
+    width = max(0.0, within.width - thick)
+    return boxes, Box(within.x + thick, within.y, width, within.height)
 
 
 GROUPS, MEMBERS = 24, 60
@@ -114,6 +106,8 @@ GROUPS, MEMBERS = 24, 60
 
 WIDE, TALL = 1_000.0, 560.0
 ROWS: Final = 40
+Rows: TypeAlias = list[list[Child]]
+STALE: Final = "a later call brought the same anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +128,14 @@ def tokens(trace: SessionTrace, links: Links) -> Html:
     """Write where the tokens of what the model sees now are."""
     stats = trace.stats
     return join(
-        h(
-            "section",
-            h("h1", "Where the tokens are"),
+        opening(
+            "Where the tokens are",
             note(
                 f"{stats.tokens:,} tokens in what the model sees now, by {trace.counter.name}; "
                 "foldline stats has the same figures for the same model."
             ),
             _treemap(trace, links),
-            h(
-                "p",
-                h("span", class_="swatch stale"),
-                " a later call brought the same anew",
-                class_="legend",
-            ),
+            h("p", h("span", class_="swatch stale"), f" {STALE}", class_="legend"),
         ),
         _kinds(trace),
         _lists(trace, links),
@@ -156,7 +144,7 @@ def tokens(trace: SessionTrace, links: Links) -> Html:
 
 def _treemap(trace: SessionTrace, links: Links) -> Html:
     groups = trace.once("groups", group_messages)
-    boxes = squarify([sum(c.tokens for c in cells) for _, cells in groups], Box(0, 0, WIDE, TALL))
+    boxes = squarify([_sum(cells) for _, cells in groups], Box(0, 0, WIDE, TALL))
     pieces = [
         _group(name, cells, box, links, trace)
         for (name, cells), box in zip(groups, boxes, strict=True)
@@ -185,7 +173,7 @@ def group_messages(trace: SessionTrace) -> list[tuple[str, list[Cell]]]:
         found.setdefault(_origin(message, tools), []).append(
             Cell(message, size, index in stale, about.get(index, ""))
         )
-    groups = sorted(found.items(), key=lambda pair: -sum(cell.tokens for cell in pair[1]))
+    groups = sorted(found.items(), key=lambda pair: -_sum(pair[1]))
     if len(groups) > GROUPS:
         rest = [cell for _, cells in groups[GROUPS:] for cell in cells]
         groups = [*groups[:GROUPS], ("other tools", rest)]
@@ -217,22 +205,24 @@ def _origin(message: Message, tools: dict[str | None, str]) -> str:
 
 def _largest(cells: list[Cell]) -> list[Cell]:
     ordered = sorted(cells, key=lambda cell: -cell.tokens)
-    rest = sum(cell.tokens for cell in ordered[MEMBERS:])
+    rest = _sum(ordered[MEMBERS:])
     return [*ordered[:MEMBERS], *([Cell(None, rest)] if rest else [])]
+
+
+def _sum(cells: Iterable[Cell]) -> int:
+    return sum(cell.tokens for cell in cells)
 
 
 def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace) -> Html:
     """Draw a tool or a role; what one file takes stands together in it."""
-    total = sum(cell.tokens for cell in cells)
+    total = _sum(cells)
     by_file: dict[str, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: -cell.tokens):
         by_file.setdefault(cell.file or str(id(cell)), []).append(cell)
-    order = sorted(by_file.values(), key=lambda held: -sum(cell.tokens for cell in held))
+    order = sorted(by_file.values(), key=_sum, reverse=True)
     inner, title = _place_title(f"{name} {brief(total)}", box, 20.0, "title")
-    boxes = squarify([sum(cell.tokens for cell in held) for held in order], inner)
-    drawn = [
-        _file(held, place, links, trace, name) for held, place in zip(order, boxes, strict=True)
-    ]
+    places = zip(order, squarify(list(map(_sum, order)), inner), strict=True)
+    drawn = [_file(held, place, links, trace, name) for held, place in places]
     return h(
         "g",
         h("title", f"{name}: {total:,} tokens"),
@@ -275,36 +265,25 @@ def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str)
     if cell.message is not None:
         words += f", #{trace.positions.get(cell.message.id, 0)}: {excerpt(cell.message, 80)}"
     if cell.stale:
-        words += " (a later call brought the same anew)"
-    kind = "cell stale" if cell.stale else "cell"
-    box = rect(*place.sides, h("title", words), class_=kind)
+        words += f" ({STALE})"
+    box = rect(*place.sides, h("title", words), class_="cell stale" if cell.stale else "cell")
     where = links.message(cell.message.id) if cell.message is not None else None
-    # The largest are reached with the keyboard; all of them stand in the tables.
-    large = place.width * place.height > WIDE * TALL / 400
     if where is None:
         return box
+    # The largest are reached with the keyboard; all of them stand in the tables.
+    large = place.width * place.height > WIDE * TALL / 400
     return h("a", box, href=where, aria_label=words, tabindex=None if large else "-1")
 
 
 def _kinds(trace: SessionTrace) -> Html:
     stats = trace.stats
     rows: list[list[Child]] = [
-        [
-            join(swatch(BANDS.index(kind.name)), " ", label(kind.name)),
-            kind.tokens,
-            share(kind.tokens, stats.tokens),
-            kind.count,
-        ]
+        [named(kind.name), kind.tokens, share(kind.tokens, stats.tokens), kind.count]
         for kind in stats.kinds
     ]
-    around = [
-        f"{words} of {tokens:,} tokens"
-        for words, tokens in (
-            ("system prompt and tools" if trace.is_ours else "a system prompt", trace.overhead[0]),
-            ("tool schemas", trace.overhead[1]),
-        )
-        if tokens
-    ]
+    prompt = "system prompt and tools" if trace.is_ours else "a system prompt"
+    besides = zip((prompt, "tool schemas"), trace.overhead, strict=True)
+    around = [f"{words} of {tokens:,} tokens" for words, tokens in besides if tokens]
     return section(
         "By kind",
         table("Tokens by kind", ("kind", ">tokens", ">share", ">parts"), rows),
@@ -318,55 +297,34 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
     def sized(name: Child, tokens: int) -> tuple[Child, int, str]:
         return name, tokens, share(tokens, stats.tokens)
 
+    def place(index: int, what: str) -> Child:
+        where = links.message(trace.current.messages[index].id)
+        return link(f"#{index:,} {one_line(what, 40)}", where)
+
+    tools: Rows = [
+        [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
+        for t in stats.tools[:ROWS]
+    ]
+    paths: Rows = []
+    for file in stats.files[:ROWS]:
+        done = ", ".join(f"{name} {count}×" for name, count in file.operations.items())
+        paths.append([*sized(one_line(file.path, 300), file.tokens), done])
+    largest: Rows = []
+    for one in stats.largest[:ROWS]:
+        begins = h("span", one_line(one.text, 160), dir="auto")
+        largest.append([*sized(place(one.index, one.what), one.tokens), begins])
+    waste: Rows = [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste]
+    calls, kinds = (">calls", ">failed", ">in calls", ">in results"), (">count", "what it is")
     return join(
-        _section(
-            "By tool",
-            "Tokens by tool",
-            ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
-            [
-                [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
-                for t in stats.tools[:ROWS]
-            ],
-        ),
-        _section(
-            "By file",
-            "Tokens by file",
-            ("file", ">tokens", ">share", "what was done"),
-            [
-                [
-                    *sized(one_line(f.path, 300), f.tokens),
-                    ", ".join(f"{name} {count}×" for name, count in f.operations.items()),
-                ]
-                for f in stats.files[:ROWS]
-            ],
-        ),
-        _section(
-            "Largest messages",
-            "The largest messages",
-            ("message", ">tokens", ">share", "begins"),
-            [
-                [
-                    *sized(
-                        link(
-                            f"#{m.index:,} {one_line(m.what, 40)}",
-                            links.message(trace.current.messages[m.index].id),
-                        ),
-                        m.tokens,
-                    ),
-                    h("span", one_line(m.text, 160), dir="auto"),
-                ]
-                for m in stats.largest[:ROWS]
-            ],
-        ),
-        _section(
-            "Waste",
-            "What the model hardly needs any more",
-            ("waste", ">tokens", ">share", ">count", "what it is"),
-            [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste],
-        ),
+        _section("By tool", "Tokens by tool", "tool", calls, tools),
+        _section("By file", "Tokens by file", "file", ("what was done",), paths),
+        _section("Largest messages", "The largest messages", "message", ("begins",), largest),
+        _section("Waste", "What the model hardly needs any more", "waste", kinds, waste),
     )
 
 
-def _section(title: str, caption: str, heads: Sequence[str], rows: list[list[Child]]) -> Html:
+def _section(title: str, caption: str, what: str, heads: Sequence[str], rows: Rows) -> Html:
+    """Write what takes how much, or that there is none of it."""
+    heads = (what, ">tokens", ">share", *heads)
     shown = table(caption, heads, rows) if rows else note("None.")
     return section(title, shown)

@@ -9,17 +9,20 @@ from foldline.core.config import POLICY_NAMES
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.compaction import fates, side_by_side
+from foldline.inspector.pages.compaction import rungs, side_by_side
 from foldline.inspector.pages.layout import (
     Links,
+    button,
+    details,
     form,
     hidden_field,
     note,
     number,
+    opening,
     section,
     share,
-    table,
     tile,
+    tiles,
 )
 from foldline.inspector.simulation import (
     Simulation,
@@ -48,20 +51,17 @@ def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int
     """
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
-    made: Child
+    made: Child = None
     try:
         wish = read_settings(given)
-        made = None
         if given.get("try"):
-            made = _render_trial(
-                trace, links, wish, attempt(trace, trace.view(point.request), wish)
-            )
+            trial = attempt(trace, trace.view(point.request), wish)
+            made = _render_trial(trace, links, wish, trial)
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
     return join(
-        h(
-            "section",
-            h("h1", "What if?"),
+        opening(
+            "What if?",
             note("Tried in memory only: nothing is changed and no model is asked."),
             _form(trace, links, given, at),
         ),
@@ -106,61 +106,29 @@ def _render_trial(
     read = (price.cache_read if price.cache_read is not None else price.input) if price else None
     cheaper = "" if read is None else f", ${saved * read / 1e6:.4f} a request"
     pays = "never" if trial.requests is None else f"after {trial.requests:.1f} requests"
-    figures = h(
-        "dl",
+    names = f"of {before:,} before and {ever:,} ever said: {share(after, ever)}"
+    figures = tiles(
         tile("would take", made.after, f"tokens instead of {made.before:,}"),
         tile("saves", share(saved, made.before), f"{saved:,} tokens{cheaper}"),
-        tile(
-            "names in view",
-            after,
-            f"of {before:,} before and {ever:,} ever said: {share(after, ever)}",
-        ),
+        tile("names in view", after, names),
         tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
-        class_="tiles",
     )
-    rungs = [[r.name, r.outcome, r.freed or "", r.reason] for r in receipt.rungs]
+    prompt = note("With these settings no model would be asked.")
+    if trial.prompt:
+        text = h("pre", trial.prompt[:40_000], dir="auto")
+        prompt = details(f"{len(trial.prompt):,} characters", text)
+    fields = {name: str(value) for name, value in asdict(wish).items() if value is not None}
+    where = links.page("what-if/foldline.toml", **fields)
+    plan = rungs(receipt) if receipt.rungs else None
     config = as_toml(wish.config(trace.config))
     return join(
-        section(
-            "What it would do",
-            note(str(receipt)),
-            figures,
-            table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs)
-            if rungs
-            else None,
-        ),
-        section(
-            "The view",
-            fates(_NOWHERE, "what-if", made, ""),
-            side_by_side(trace, _NOWHERE, "what-if", made.rows, "", 0, ROWS),
-        ),
-        section(
-            "What a summarizer would be asked",
-            h(
-                "details",
-                h("summary", f"{len(trial.prompt):,} characters"),
-                h("pre", trial.prompt[:40_000], dir="auto"),
-            )
-            if trial.prompt
-            else note("With these settings no model would be asked."),
-        ),
+        section("What it would do", note(str(receipt)), figures, plan),
+        section("The view", side_by_side(trace, _NOWHERE, "what-if", made, size=ROWS)),
+        section("What a summarizer would be asked", prompt),
         section(
             "As a configuration",
             note("Save it as foldline.toml."),
             h("pre", config, class_="config"),
-            h(
-                "p",
-                h(
-                    "a",
-                    "Download foldline.toml",
-                    download="foldline.toml",
-                    class_="button",
-                    href=links.page("what-if/foldline.toml", **_fields(wish)),
-                ),
-            ),
+            button("Download foldline.toml", where, download="foldline.toml"),
         ),
     )
-
-
-def _fields(wish: SimulationSettings) -> dict[str, str | int]:
-    return {name: str(value) for name, value in asdict(wish).items() if value is not None}

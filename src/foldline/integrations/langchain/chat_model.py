@@ -75,9 +75,8 @@ class ChatModelSummarizer:
 
     def _reply(self, said: Any) -> Reply:
         message = dialect("langchain").decode([said]).messages[0]
-        text = getattr(said, "response_metadata", None) or {}
-        reason = text.get("finish_reason") or text.get("stop_reason")
-        stop = STOPS.get(str(reason), "end")
+        told = getattr(said, "response_metadata", None) or {}
+        stop = STOPS.get(str(told.get("finish_reason") or told.get("stop_reason")), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
@@ -98,11 +97,8 @@ def profile_of(model: Any) -> Mapping[str, Any]:
 
 def name_of(model: Any) -> str:
     """Return the provider's name of a chat model, "" when it does not tell."""
-    for field in ("model_name", "model", "model_id"):
-        name = getattr(model, field, None)
-        if isinstance(name, str) and name:
-            return name
-    return ""
+    names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
+    return next((name for name in names if isinstance(name, str) and name), "")
 
 
 def _prompt(ask: Ask) -> list[tuple[str, str]]:

@@ -113,8 +113,7 @@ class Compressor:
         Raises:
             InputError: A message cannot be read.
         """
-        name = conversation_name(messages, config)
-        history = self._history(name, messages)
+        name, history = self._recognize(messages, config)
         async with self._followers.afollowing(name) as follower:
             with hide_from_stream():
                 view = await follower.aview(history)
@@ -124,16 +123,15 @@ class Compressor:
         self, messages: list[Any], config: Mapping[str, Any] | None = None
     ) -> tuple[list[Any], bool]:
         """Compress messages in a program that does not await; see `compress`."""
-        name = conversation_name(messages, config)
-        history = self._history(name, messages)
+        name, history = self._recognize(messages, config)
         with self._followers.following(name) as follower, hide_from_stream():
             view = follower.view(history)
         return self._present(name, messages, history, view)
 
     async def ahook(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the model is to see of a graph's state; the state itself stays whole."""
-        messages, _ = await self.compress(list(state["messages"]))
-        return {"llm_input_messages": messages}
+        shown, _ = await self.compress(list(state["messages"]))
+        return {"llm_input_messages": shown}
 
     def hook(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the model is to see, in a graph that does not await; see `ahook`."""
@@ -173,17 +171,19 @@ class Compressor:
         """Close all conversations."""
         self._followers.close()
 
-    def _history(self, name: str, messages: list[Any]) -> list[Any]:
+    def _recognize(
+        self, messages: list[Any], config: Mapping[str, Any] | None
+    ) -> tuple[str, list[Any]]:
+        """Return the name of a conversation, and the history that its messages stand for."""
+        name = conversation_name(messages, config)
         known = self._known.get(name)
-        return messages if known is None else known.whole(messages)
+        return name, messages if known is None else known.whole(messages)
 
     def _present(
         self, name: str, messages: list[Any], history: list[Any], view: Sequence[Any]
     ) -> tuple[list[Any], bool]:
-        if len(view) == len(messages) and all(map(_alike, view, messages)):
-            shown = messages
-        else:
-            shown = list(view)
+        same = len(view) == len(messages) and all(map(_alike, view, messages))
+        shown = messages if same else list(view)
         if history is not messages or shown is not messages:
             # A node that is run again comes with what it came with before.
             again = () if history is messages else (list(messages),)

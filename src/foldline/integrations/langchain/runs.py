@@ -52,11 +52,9 @@ def run_name(info: Any, messages: Sequence[Any]) -> str:
     # The last one is the node that asks for the model, the others are the graphs around it.
     graphs = str(getattr(info, "checkpoint_ns", None) or "").split("|")[:-1]
     path = [thread, *(graph.partition(":")[0] for graph in graphs)]
-    return (
-        join_name(*path, first_message_key(messages))
-        if graphs or not thread
-        else join_name(thread)
-    )
+    if graphs or not thread:
+        path.append(first_message_key(messages))
+    return join_name(*path)
 
 
 def first_message_key(messages: Sequence[Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.errors import BudgetError
@@ -13,20 +12,11 @@ from foldline.integrations.langchain.runs import run_name
 from foldline.session import Session
 from foldline.tools import Tool, compact, recall
 
-
-@dataclass(frozen=True, slots=True)
-class SessionToolSpec:
-    """A tool before it is known of which session: what the model is told, and what makes it."""
-
-    description: str
-    parameters: Mapping[str, Any]
-    make: Callable[[Session], Tool]
-
-
-SESSION_TOOLS: Final[Mapping[str, SessionToolSpec]] = {
-    "recall": SessionToolSpec(recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
-    "compact": SessionToolSpec(compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
+SESSION_TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any], Callable[[Session], Tool]]]] = {
+    "recall": (recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
+    "compact": (compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
 }
+"""What the model is told of each tool, its parameters, and what makes it for a session."""
 
 
 def running_session(followers: FollowerPool) -> Callable[[ToolRuntime], Session]:
@@ -51,14 +41,14 @@ def session_tools(find: Callable[[ToolRuntime], Session], names: Iterable[str]) 
 
 
 def _tool(find: Callable[[ToolRuntime], Session], name: str) -> BaseTool:
-    offer = SESSION_TOOLS.get(name)
-    if offer is None:
+    if name not in SESSION_TOOLS:
         raise BudgetError(
             f"A session has no tool {name!r}.", hint=f"Known tools: {', '.join(SESSION_TOOLS)}."
         )
+    description, parameters, make = SESSION_TOOLS[name]
 
     def run(runtime: ToolRuntime, **arguments: Any) -> ToolMessage:
-        output = offer.make(find(runtime)).run(arguments)
+        output = make(find(runtime)).run(arguments)
         return ToolMessage(
             output.text,
             name=name,
@@ -66,7 +56,5 @@ def _tool(find: Callable[[ToolRuntime], Session], name: str) -> BaseTool:
             status="error" if output.status == "error" else "success",
         )
 
-    made: BaseTool = tool(name, description=offer.description, args_schema=dict(offer.parameters))(
-        run
-    )
+    made: BaseTool = tool(name, description=description, args_schema=dict(parameters))(run)
     return made

@@ -152,11 +152,9 @@ def newest(items: Sequence[Any], limit: int) -> list[Any]:
     """
     if limit < 0:
         return list(items)
-    tail = items[len(items) - limit :] if limit < len(items) else items
-    tail = tail if limit else []
     called: set[Any] = set()
     kept = []
-    for item in tail:
+    for item in items[max(0, len(items) - limit) :]:
         if isinstance(item, dict) and item.get("type") in KINDS:
             called.add(item.get("call_id"))
         if not _is_output(item) or item.get("call_id") in called:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any
 
 from foldline.core.asks import Ask, Reply, Stop
@@ -116,10 +116,8 @@ class FoldlineModel(Model):
     ) -> ModelResponse:
         """Return an answer; see ``agents.Model``."""
 
-        async def send(items: Any) -> ModelResponse:
-            return await self._inner.get_response(
-                system_instructions, items, *arguments, **options
-            )
+        def send(items: Any) -> Awaitable[ModelResponse]:
+            return self._inner.get_response(system_instructions, items, *arguments, **options)
 
         return await asend_with_retry(input, self._session.smaller, send)
 
@@ -132,10 +130,12 @@ class FoldlineModel(Model):
     ) -> AsyncIterator[TResponseStreamEvent]:
         """Yield an answer as it comes; see ``agents.Model``."""
         came = False
+
+        def stream(items: Any) -> AsyncIterator[TResponseStreamEvent]:
+            return self._inner.stream_response(system_instructions, items, *arguments, **options)
+
         try:
-            async for event in self._inner.stream_response(
-                system_instructions, input, *arguments, **options
-            ):
+            async for event in stream(input):
                 came = True
                 yield event
             return
@@ -143,9 +143,7 @@ class FoldlineModel(Model):
             if came or not is_overflow(error):
                 raise
             smaller = await self._session.smaller(error)
-        async for event in self._inner.stream_response(
-            system_instructions, smaller, *arguments, **options
-        ):
+        async for event in stream(smaller):
             yield event
 
     def get_retry_advice(self, request: ModelRetryAdviceRequest) -> ModelRetryAdvice | None:

@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike, run_to_end
@@ -16,7 +17,6 @@ from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower, archive_name
 from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
-    Aligned,
     Handed,
     align,
     newest,
@@ -107,17 +107,19 @@ class FoldlineSession:
         self.model = model
         self.session_settings = session_settings
         self.run_model = RunModel() if is_same_model(summarizer, config) else None
-        self._options = {
-            "window": window,
-            "model": model,
-            "policy": policy,
-            "summarizer": self.run_model or summarizer,
-            "config": config,
-            "output": output,
-            "format": "openai-responses",
+        self._open = partial(
+            Follower,
+            name=archive_name(session_id),
+            window=window,
+            model=model,
+            policy=policy,
+            summarizer=self.run_model or summarizer,
+            config=config,
+            output=output,
+            format="openai-responses",
             **options,
-        }
-        self._follower = Follower(path, archive_name(session_id), **self._options)
+        )
+        self._follower = self._open(path=path)
         self._aside: Follower | None = None
         self._kept = len(self._follower.session.messages)
         self._handed: deque[Handed] = deque(maxlen=REMEMBERED)
@@ -258,18 +260,13 @@ class FoldlineSession:
         """Find the history that an input stands for."""
         log = self._log()
         for handed in reversed((Handed((), 0), *self._handed)):
-            aligned = _align_view(items, handed, log)
+            known = handed.whole and handed.at <= len(log)
+            aligned = align(items, handed, log[handed.at :]) if known else None
             if aligned is not None:
                 return Sent(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
-            self._aside = Follower(None, archive_name(self.session_id), **self._options)
+            self._aside = self._open(path=None)
         return Sent(self._aside, items)
-
-
-def _align_view(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
-    if not handed.whole or handed.at > len(log):
-        return None
-    return align(items, handed, log[handed.at :])
 
 
 def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
