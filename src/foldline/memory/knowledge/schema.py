@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from foldline.memory.directions import EMBEDDERS, set_searching
+from foldline.memory.directions import set_searching
 from foldline.memory.knowledge.chunk_rows import ChunkDirections, ChunkTerms
 from foldline.memory.knowledge.full_text import BITS, FullText
 from foldline.memory.knowledge.vector_search import ChunkVector, SignTable
@@ -16,59 +16,71 @@ from foldline.memory.term_index import TermIndex
 from foldline.memory.term_rows import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
-from foldline.sql import Connection, Database, is_url
+from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
 from foldline.sqlite.schema import Schema
 
-_SQLITE: Final = (
+_TABLES: Final = (
     # ``next`` numbers chunks; numbers are never used again, for others may remember them.
     """
     CREATE TABLE namespaces (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        next INTEGER NOT NULL,
-        documents INTEGER NOT NULL DEFAULT 0,
-        chunks INTEGER NOT NULL DEFAULT 0,
-        terms INTEGER NOT NULL DEFAULT 0,
-        tokens INTEGER NOT NULL DEFAULT 0,
-        removed INTEGER NOT NULL DEFAULT 0
+        id {key},
+        name {label} NOT NULL UNIQUE,
+        next {whole} NOT NULL,
+        documents {whole} NOT NULL DEFAULT 0,
+        chunks {whole} NOT NULL DEFAULT 0,
+        terms {whole} NOT NULL DEFAULT 0,
+        tokens {whole} NOT NULL DEFAULT 0,
+        removed {whole} NOT NULL DEFAULT 0
     )
     """,
     # ``version`` is a hash of the content and of all that decides how it is cut and embedded.
     """
     CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (id),
-        name TEXT NOT NULL,
-        title TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        version BLOB NOT NULL,
-        cut TEXT NOT NULL,
-        chars INTEGER NOT NULL,
-        chunks INTEGER NOT NULL,
-        terms INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        added REAL NOT NULL,
+        id {key},
+        namespace {whole} NOT NULL REFERENCES namespaces (id),
+        name {label} NOT NULL,
+        title {text} NOT NULL,
+        kind {text} NOT NULL,
+        unit {text} NOT NULL,
+        version {bytes} NOT NULL,
+        cut {text} NOT NULL,
+        chars {whole} NOT NULL,
+        chunks {whole} NOT NULL,
+        terms {whole} NOT NULL,
+        tokens {whole} NOT NULL,
+        added {real} NOT NULL,
         UNIQUE (namespace, name)
     )
     """,
     # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
     """
     CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY,
-        document INTEGER NOT NULL REFERENCES documents (id),
-        number INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        last INTEGER NOT NULL,
-        fresh INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        length INTEGER NOT NULL,
-        heading TEXT NOT NULL,
-        terms TEXT NOT NULL,
-        text TEXT NOT NULL
+        id {given_key},
+        document {whole} NOT NULL REFERENCES documents (id),
+        number {whole} NOT NULL,
+        first {whole} NOT NULL,
+        last {whole} NOT NULL,
+        fresh {whole} NOT NULL,
+        tokens {whole} NOT NULL,
+        length {whole} NOT NULL,
+        heading {text} NOT NULL,
+        terms {text} NOT NULL,
+        text {text} NOT NULL
     )
     """,
     "CREATE INDEX chunks_of_documents ON chunks (document)",
+    "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)",
+    """
+    CREATE TABLE vectors (
+        chunk {given_key},
+        embedder {whole} NOT NULL,
+        data {bytes} NOT NULL
+    )
+    """,
+)
+
+_SQLITE: Final = (
+    *sqlite_tables(_TABLES),
     # All that is not ASCII is part of a term, and the signs that terms and marks are made of.
     """
     CREATE VIRTUAL TABLE found USING fts5 (
@@ -76,7 +88,6 @@ _SQLITE: Final = (
         tokenize="ascii tokenchars '_*'"
     )
     """,
-    "CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     # The signs of a vector's numbers stand apart: they are read whole, the vectors one by one.
     """
     CREATE TABLE signs (
@@ -86,73 +97,13 @@ _SQLITE: Final = (
         PRIMARY KEY (embedder, chunk)
     ) WITHOUT ROWID
     """,
-    """
-    CREATE TABLE vectors (
-        chunk INTEGER PRIMARY KEY,
-        embedder INTEGER NOT NULL,
-        data BLOB NOT NULL
-    )
-    """,
 )
 
 KNOWLEDGE: Final = Schema(0x464F4C4B, (_SQLITE,), "store of knowledge")
 """The mark is "FOLK" in ASCII."""
 
 _POSTGRES: Final = (
-    """
-    CREATE TABLE namespaces (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        name text COLLATE "C" NOT NULL UNIQUE,
-        next bigint NOT NULL,
-        documents bigint NOT NULL DEFAULT 0,
-        chunks bigint NOT NULL DEFAULT 0,
-        terms bigint NOT NULL DEFAULT 0,
-        tokens bigint NOT NULL DEFAULT 0,
-        removed bigint NOT NULL DEFAULT 0
-    )
-    """,
-    """
-    CREATE TABLE documents (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        namespace bigint NOT NULL REFERENCES namespaces (id),
-        name text COLLATE "C" NOT NULL,
-        title text NOT NULL,
-        kind text NOT NULL,
-        unit text NOT NULL,
-        version bytea NOT NULL,
-        cut text NOT NULL,
-        chars bigint NOT NULL,
-        chunks bigint NOT NULL,
-        terms bigint NOT NULL,
-        tokens bigint NOT NULL,
-        added double precision NOT NULL,
-        UNIQUE (namespace, name)
-    )
-    """,
-    """
-    CREATE TABLE chunks (
-        id bigint PRIMARY KEY,
-        document bigint NOT NULL REFERENCES documents (id),
-        number bigint NOT NULL,
-        first bigint NOT NULL,
-        last bigint NOT NULL,
-        fresh bigint NOT NULL,
-        tokens bigint NOT NULL,
-        length bigint NOT NULL,
-        heading text NOT NULL,
-        terms text NOT NULL,
-        text text NOT NULL
-    )
-    """,
-    "CREATE INDEX chunks_of_documents ON chunks (document)",
-    EMBEDDERS,
-    """
-    CREATE TABLE vectors (
-        chunk bigint PRIMARY KEY,
-        embedder bigint NOT NULL,
-        data bytea NOT NULL
-    )
-    """,
+    *postgres_tables(_TABLES),
     *TERM_TABLES,
     f"""
     CREATE VIEW entries AS
