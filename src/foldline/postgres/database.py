@@ -9,7 +9,7 @@ change is either known to be recorded or known not to be.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final
 
 from foldline.errors import MissingExtra, StoreError
@@ -82,14 +82,11 @@ class PostgresDatabase:
             kwargs=settings,
         )
 
-    @contextmanager
-    def reading(self) -> Iterator[PostgresConnection]:
+    def reading(self) -> AbstractContextManager[PostgresConnection]:
         """Look at one moment of the database."""
-        with self._transaction(READING) as connection:
-            yield connection
+        return self._transaction(READING)
 
-    @contextmanager
-    def writing(self) -> Iterator[PostgresConnection]:
+    def writing(self) -> AbstractContextManager[PostgresConnection]:
         """
         Change the database, all or nothing; what is committed is on the server's disk.
 
@@ -97,8 +94,7 @@ class PostgresDatabase:
             StoreError: It cannot be written, and nothing was changed, or the server was lost
                 while it committed and cannot be asked whether it did; the message says which.
         """
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        return self._transaction("BEGIN")
 
     def size(self) -> int:
         """Return what the tables of the schema take with their indexes, in bytes."""
