@@ -14,16 +14,14 @@ from foldline.memory.item_rows import Filter, MemoryRow
 from foldline.memory.items import (
     Kind,
     MemoryItem,
-    MemoryLimits,
+    MemoryTools,
     as_kind,
     clamp_importance,
     fingerprint,
 )
-from foldline.memory.user_index import cut_name, model_name
 from foldline.relevance.terms import terms
-from foldline.retrieval import Cutter, Embedder, pack
+from foldline.retrieval import pack
 from foldline.tokens.estimate import estimate
-from foldline.values.tokens import TextCounter
 
 LONGEST_NAME: Final = 200
 """Characters of the name of a user, an author or a session."""
@@ -40,32 +38,11 @@ class ItemBuilder:
     Makes items and rows.
 
     Args:
-        limits: The bounds.
-        embedder: Embeds contents; None writes no vectors.
-        counter: Counts tokens; None takes an estimate.
-        words: Cuts Chinese into words.
+        tools: The bounds, and what contents are embedded, counted and cut with.
     """
 
-    def __init__(
-        self,
-        limits: MemoryLimits,
-        embedder: Embedder | None = None,
-        counter: TextCounter | None = None,
-        words: Cutter | None = None,
-    ) -> None:
-        self.limits = limits
-        self._embedder, self._counter, self._words = embedder, counter, words
-
-    @property
-    def model(self) -> str:
-        """The name of the model that embeds contents, "" for none."""
-        return model_name(self._embedder)
-
-    def count(self, content: str) -> int:
-        """Return the tokens of a text."""
-        if self._counter is None:
-            return estimate(content)
-        return self._counter.count(content)
+    def __init__(self, tools: MemoryTools) -> None:
+        self.tools, self.limits = tools, tools.limits
 
     def tokens(self, content: str, kind: Kind) -> int:
         """
@@ -74,7 +51,8 @@ class ItemBuilder:
         Raises:
             InputError: A working memory is larger than all may be together.
         """
-        tokens = self.count(content)
+        counter = self.tools.counter
+        tokens = estimate(content) if counter is None else counter.count(content)
         if kind == "working" and tokens > self.limits.working_tokens:
             raise InputError(
                 f"it has {tokens:,} tokens; working memories have {self.limits.working_tokens:,}"
@@ -179,20 +157,15 @@ class ItemBuilder:
 
         Whatever the embedder raises is raised: nothing is written without its vector.
         """
-        model = self._embedder
-        if model is None or not model.understands(item.content):
+        tools = self.tools
+        if tools.embedder is None or not tools.embedder.understands(item.content):
             vector = None
         elif vector is None:
-            vector = pack(model.embed([item.content])[0])
+            vector = pack(tools.embedder.embed([item.content])[0])
         told = f"{item.author} {item.content}" if item.author else item.content
-        return MemoryRow(
-            item,
-            fingerprint(told),
-            " ".join(terms(told, words=self._words)),
-            cut_name(self._words),
-            vector,
-            "" if model is None or vector is None else model.name,
-        )
+        cut = " ".join(terms(told, words=tools.words))
+        model = "" if vector is None else tools.model
+        return MemoryRow(item, fingerprint(told), cut, tools.cut, vector, model)
 
     def _expires(self, kind: Kind, now: float) -> float | None:
         return now + self.limits.working_seconds if kind == "working" else None

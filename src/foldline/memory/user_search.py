@@ -16,21 +16,19 @@ from foldline.memory.directions import (
     set_searching,
 )
 from foldline.memory.item_rows import ALL, Filter, FilterFacts
-from foldline.memory.items import FoundMemory
+from foldline.memory.items import FoundMemory, MemoryTools
 from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
-from foldline.memory.term_index import Candidates, count_entries, plan_readings
+from foldline.memory.term_index import plan_readings, query_entries
 from foldline.memory.term_rows import TermRows
 from foldline.memory.user_index import (
     DOCUMENT_COLUMNS,
     UserIndex,
-    embed_question,
     found_memories,
-    model_name,
     read_documents,
 )
 from foldline.relevance.terms import terms
-from foldline.retrieval import Cutter, Document, Embedder, Hit, Index, Statistics, Weights
+from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.retrieval.authors import MOST as MOST_AUTHORS
 from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, date_windows
@@ -94,25 +92,14 @@ class UserSearch:
     Args:
         database: Where the memories are.
         user: Whose memories.
-        weights: How much each sign of relevance counts.
-        embedder: Embeds queries, and made the vectors that are compared; None goes without.
-        words: Cuts runs of Chinese into words.
+        tools: What queries are understood with; the embedder made the vectors that are compared.
 
     Raises:
         StoreError: There is an embedder, and the database lacks the extension pgvector.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        user: str,
-        *,
-        weights: Weights | None,
-        embedder: Embedder | None,
-        words: Cutter | None,
-    ) -> None:
-        self._user, self._weights, self._words = user, weights, words
-        self._embedder, self._model = embedder, model_name(embedder)
+    def __init__(self, database: Database, user: str, tools: MemoryTools) -> None:
+        self._user, self._tools, embedder = user, tools, tools.embedder
         self._directions: Directions | None = None
         if embedder is not None:
             self._directions = open_directions(
@@ -138,7 +125,7 @@ class UserSearch:
             least: The least strength, 0 to 1.
         """
         asked = query[:LONGEST_QUERY]
-        vector = embed_question(self._embedder, asked)
+        vector = self._tools.embed(asked)
         while True:
             with database.reading() as connection:
                 state = read_state(connection, self._user)
@@ -163,12 +150,12 @@ class UserSearch:
         authors = _authors(connection, self._user)
         cut = self._cut(query, authors)
         pool = min(max(2 * count, FEWEST), MOST)
-        found = self._find_by_words(connection, state, cut, wanted, pool, count)
-        numbers = {*found.scores, *_find_by_date(connection, self._user, query, wanted, pool)}
+        found, frequency = self._find_by_words(connection, state, cut, wanted, pool, count)
+        numbers = {*found, *_find_by_date(connection, self._user, query, wanted, pool)}
         sample = None
         if self._directions is not None and vector is not None:
             with self._lock:
-                sample = self._sample.refresh(connection, self._user, self._model, state)
+                sample = self._sample.refresh(connection, self._user, self._tools.model, state)
             numbers.update(
                 self._directions.nearest(
                     connection,
@@ -181,12 +168,14 @@ class UserSearch:
         documents, facts = self._load(connection, sorted(numbers), frozenset(cut))
         statistics = Statistics(
             state.memories,
-            lambda term: found.frequency.get(term, 0),
+            lambda term: frequency.get(term, 0),
             state.terms / max(state.memories, 1),
             authors,
             sample,
         )
-        index = Index(documents, weights=self._weights, words=self._words, statistics=statistics)
+        index = Index(
+            documents, weights=self._tools.weights, words=self._tools.words, statistics=statistics
+        )
         return index.search(
             query,
             count,
@@ -202,7 +191,7 @@ class UserSearch:
         for author in authors:
             names.add(author)
         rest = names.named(query).rest
-        return terms(rest, words=self._words) or terms(query, words=self._words)
+        return terms(rest, words=self._tools.words) or terms(query, words=self._tools.words)
 
     def _find_by_words(
         self,
@@ -212,8 +201,12 @@ class UserSearch:
         wanted: Filter,
         pool: int,
         count: int,
-    ) -> Candidates:
-        """Return the memories that words lead to: the latest, all where those are too few."""
+    ) -> tuple[Mapping[int, float], Mapping[str, int]]:
+        """
+        Return the memories that words lead to: the latest, all where those are too few.
+
+        Beside them stands in how many memories each term is.
+        """
         admitted = (
             f"memories WHERE memories.user = :user AND state = 'live' AND {wanted.condition}"
         )
@@ -222,28 +215,29 @@ class UserSearch:
         last = math.inf if wanted.until is None else wanted.until
         few = TermRows(pool, admitted, values, few=True)
         latest = TermRows(pool, admitted, values, first=first, last=last)
-        asked, frequency = count_entries(connection, few, state.id, cut, state.memories)
+        asked, entries = query_entries(cut)
+        frequency = few.count(connection, state.id, entries, state.memories)
         everything = plan_readings(asked, frequency, state.memories, ALL)
 
-        def best(index: TermRows, most: int) -> Candidates:
+        def best(index: TermRows, most: int) -> Mapping[int, float]:
             readings = plan_readings(asked, frequency, state.memories, most)
-            return Candidates(index.best(connection, state.id, readings), frequency)
+            return index.best(connection, state.id, readings)
 
         if not everything:
-            return Candidates({}, frequency)
+            return {}, frequency
         expected = float(state.memories)
         if wanted.admits() is not None:
             expected = expected_rows(connection, admitted, values)
             if expected * len(everything) <= LOOKUPS:
-                return best(few, ALL)
+                return best(few, ALL), frequency
         share = max(expected, 1.0) / max(state.memories, 1)
         most = min(max(POSTINGS, int(ADMITTED / share)), MOST_POSTINGS)
         found = best(latest, most)
-        if len(found.scores) >= count or sum(one.most for one in everything) <= most:
-            return found
+        if len(found) >= count or sum(one.most for one in everything) <= most:
+            return found, frequency
         if expected_rows(connection, admitted, values) <= NARROW:
-            return best(few, ALL)
-        return best(latest, LAST_POSTINGS)
+            return best(few, ALL), frequency
+        return best(latest, LAST_POSTINGS), frequency
 
     def _load(
         self, connection: Connection, numbers: Sequence[int], wanted: frozenset[str]
@@ -252,10 +246,10 @@ class UserSearch:
         rows = connection.execute(
             f"SELECT {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
             f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
-            {"numbers": list(numbers), "model": self._model},
+            {"numbers": list(numbers), "model": self._tools.model},
         ).fetchall()
         documents, facts = list[Document](), dict[str, FilterFacts]()
-        for document, about in read_documents(rows, self._words, wanted):
+        for document, about in read_documents(rows, self._tools, wanted):
             documents.append(document)
             facts[document.id] = about
         return documents, facts
@@ -264,19 +258,12 @@ class UserSearch:
 MemorySearch: TypeAlias = UserIndex | UserSearch
 
 
-def open_search(
-    database: Database,
-    user: str,
-    *,
-    weights: Weights | None,
-    embedder: Embedder | None,
-    words: Cutter | None,
-) -> MemorySearch:
+def open_search(database: Database, user: str, tools: MemoryTools) -> MemorySearch:
     """Return what finds the memories of a user: inside PostgreSQL, in memory for a file."""
     if isinstance(database, SqliteDatabase):
-        return UserIndex(user, weights=weights, embedder=embedder, words=words)
+        return UserIndex(user, tools)
     try:
-        return UserSearch(database, user, weights=weights, embedder=embedder, words=words)
+        return UserSearch(database, user, tools)
     except BaseException:
         database.close()
         raise
