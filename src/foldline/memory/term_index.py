@@ -10,13 +10,12 @@ for a million chunks).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Final, Protocol
+from typing import Final
 
 from foldline.relevance.rarity import rarity, worth
-from foldline.sql import Connection
 
 LEVELS: Final = (2, 4, 8)
 """So often must a term occur to be marked; what lies between counts as the lower one."""
@@ -70,70 +69,10 @@ class Reading:
     most: int
 
 
-class TermIndex(Protocol):
-    """An index of terms in a database; texts have numbers, and stand in a space of their own."""
-
-    def count(
-        self, connection: Connection, space: int, entries: Sequence[str], whole: int
-    ) -> Mapping[str, int]:
-        """
-        Return in how many texts of a space each entry is.
-
-        Args:
-            connection: The database.
-            space: Which space.
-            entries: The entries; one that nobody has may be left out.
-            whole: How many texts the space has.
-        """
-        ...
-
-    def best(
-        self, connection: Connection, space: int, readings: Sequence[Reading]
-    ) -> dict[int, float]:
-        """Return the texts that score most, as far as they are looked at closely."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Texts by number with what led to them, and in how many texts each term is."""
-
-    scores: Mapping[int, float]
-    frequency: Mapping[str, int]
-
-
-def find_candidates(
-    connection: Connection,
-    index: TermIndex,
-    space: int,
-    terms: Iterable[str],
-    whole: int,
-    most: int,
-) -> Candidates:
-    """
-    Find the texts that are worth a closer look.
-
-    Args:
-        connection: The database.
-        index: Its index of terms.
-        space: Where to look.
-        terms: The terms of a query.
-        whole: How many texts the space has.
-        most: Postings to read; terms that are more common count only where rarer ones led.
-    """
-    wanted, frequency = count_entries(connection, index, space, terms, whole)
-    readings = plan_readings(wanted, frequency, whole, most)
-    scores = index.best(connection, space, readings) if readings else {}
-    return Candidates(scores, frequency)
-
-
-def count_entries(
-    connection: Connection, index: TermIndex, space: int, terms: Iterable[str], whole: int
-) -> tuple[list[str], Mapping[str, int]]:
-    """Return the different terms of a query, and in how many texts each of their entries is."""
+def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the different terms of a query, and the entries of an index that they have."""
     wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    entries = [entry for term in wanted for entry, _ in term_entries(term)]
-    return wanted, index.count(connection, space, entries, whole)
+    return wanted, [entry for term in wanted for entry, _ in term_entries(term)]
 
 
 def plan_readings(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from foldline.memory.directions import set_searching
 from foldline.memory.knowledge.chunk_rows import ChunkDirections, ChunkTerms
 from foldline.memory.knowledge.full_text import BITS, FullText
-from foldline.memory.knowledge.vector_search import ChunkVector, SignTable
-from foldline.memory.term_index import TermIndex
+from foldline.memory.knowledge.vector_search import SignTable
 from foldline.memory.term_rows import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
@@ -118,59 +117,13 @@ CACHE: Final = 64_000
 """Kilobytes of a file that are kept in memory."""
 
 
-class ChunkTermIndex(TermIndex, Protocol):
-    """The terms of chunks."""
-
-    def add(self, connection: Connection, document: int) -> None:
-        """Take in the chunks of a document."""
-        ...
-
-    def drop(self, connection: Connection, document: int) -> None:
-        """Let go of the chunks of a document, which are still there."""
-        ...
-
-    def clear(self, connection: Connection, space: int) -> None:
-        """Let go of all chunks of a namespace, which are still there."""
-        ...
-
-
-class ChunkVectorIndex(Protocol):
-    """The vectors of chunks, as they are searched."""
-
-    def write(self, connection: Connection, embedder: int, rows: Sequence[ChunkVector]) -> None:
-        """Take in vectors that are in their table."""
-        ...
-
-    def drop(self, connection: Connection, first: int, last: int) -> None:
-        """Let go of the vectors of some chunks."""
-        ...
-
-    def nearest(
-        self,
-        connection: Connection,
-        space: int,
-        removed: int,
-        vector: Sequence[float],
-    ) -> Mapping[int, bytes]:
-        """
-        Return the vectors of the chunks of a namespace that are nearest to one.
-
-        Args:
-            connection: The store, at one moment.
-            space: The namespace.
-            removed: How many were ever removed from it.
-            vector: What to compare them with.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class KnowledgeStore:
     """A store: its database, and what it is searched by."""
 
     database: Database
-    terms: ChunkTermIndex
-    vectors: ChunkVectorIndex
+    terms: FullText | ChunkTerms
+    vectors: SignTable | ChunkDirections
 
     @contextmanager
     def searching(self) -> Iterator[Connection]:
