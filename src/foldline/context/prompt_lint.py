@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from foldline.context.settings import read_texts
 from foldline.errors import InputError
 from foldline.relevance.terms import terms
 
@@ -108,62 +109,8 @@ OPPOSITES: Final = (
 )
 """Pairs of wishes that exclude each other."""
 
-EXAMPLES: Final[Mapping[Rule, tuple[str, str]]] = {
-    "conditions": (
-        (
-            "A program in prose: each new case needs another branch, and the model "
-            "weighs them all at every step."
-        ),
-        (
-            "Say the principle and two typical examples; put the cases into a tool or "
-            "into code. Instead of 'If the file is .py … if it is .js …': 'Follow the "
-            "style of the file you edit.'"
-        ),
-    ),
-    "literal": (
-        ("A value that changes elsewhere: it will be wrong one day, and nobody will look here."),
-        (
-            "Fill it in when the prompt is built, or give a tool that returns it: "
-            "'Deploy to the host that get_target() names.'"
-        ),
-    ),
-    "shouting": (
-        "Where everything is important nothing is: emphasis is spent.",
-        (
-            "Say each rule once and plainly, with its reason: 'Write no secrets into "
-            "logs, because logs are public.'"
-        ),
-    ),
-    "vague": (
-        "Nobody could check it, so it changes nothing.",
-        (
-            "Say what can be seen: instead of 'Give high-quality answers' write 'Name "
-            "the file and the line for every claim; say so if you did not look.'"
-        ),
-    ),
-    "twice": (
-        ("It is said before: it costs tokens, and one of the two will be changed alone."),
-        "Keep the clearer of the two.",
-    ),
-    "contradiction": (
-        ("Two rules that cannot both be kept: which one wins changes from call to call."),
-        ("Say which rule holds when: 'One sentence; in detail only if the user asks why.'"),
-    ),
-    "no role": (
-        "Nothing says who is speaking, for whom, to what end.",
-        ("Begin with one sentence: 'You review Python changes for a team that ships daily.'"),
-    ),
-    "no output": (
-        "Nothing says what an answer looks like.",
-        (
-            "Say its form, and when it is done: 'Answer with a list of findings, the "
-            "worst first, each with file:line; an empty list if there are none.'"
-        ),
-    ),
-    "no sections": (
-        "A long text without parts: rules, tools and examples run into each other.",
-        "Divide it: # Role, # Rules, # Tools, # Output, or <rules>…</rules>.",
-    ),
+EXAMPLES: Final = {
+    rule: (one["why"], one["instead"]) for rule, one in read_texts("lint.toml").items()
 }
 """By rule: why it matters, and what to do instead."""
 
@@ -280,9 +227,8 @@ def _parse_sentence(text: str, line: int) -> Sentence:
 
 
 def _problem(rule: Rule, at: Sentence, other: int = 0, severity: Severity = "warning") -> Problem:
-    why, instead = EXAMPLES[rule]
     quote = at.text if len(at.text) <= 120 else f"{at.text[:119]}…"
-    return Problem(rule, severity, at.line, quote, why, instead, other)
+    return Problem(rule, severity, at.line, quote, *EXAMPLES[rule], other)
 
 
 def _find_hard_coded(prompt: str, said: Sequence[Sentence]) -> Iterator[Problem]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pkgutil import get_data
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.context.packets import ContextPacket
@@ -49,27 +51,14 @@ TAGS: Final[Mapping[Place, str]] = {place: place for place in PLACES} | {
     "role": "role_and_policies"
 }
 
-PLACE_OF_TYPE: Final[Mapping[str, Place]] = {
-    "system_instruction": "role",
-    "system": "role",
-    "role": "role",
-    "policy": "role",
+TYPES: Final[Mapping[Place, str]] = {
+    "role": "system_instruction system role policy",
     "task": "task",
-    "state": "state",
-    "task_state": "state",
-    "task_plan": "state",
-    "plan": "state",
-    "blocker": "state",
-    "action": "state",
-    "rag_result": "evidence",
-    "knowledge": "evidence",
-    "document": "evidence",
-    "evidence": "evidence",
-    "file": "evidence",
-    "reference": "evidence",
-    "conclusion": "evidence",
+    "state": "state task_state task_plan plan blocker action",
+    "evidence": "rag_result knowledge document evidence file reference conclusion",
     "output": "output",
 }
+PLACE_OF_TYPE: Final = {kind: place for place, kinds in TYPES.items() for kind in kinds.split()}
 """Types that are not listed stand under Context: nothing that was chosen is left unshown."""
 
 
@@ -100,6 +89,11 @@ WORDS: Final[Mapping[str, ContextWords]] = {
         cut="[… 共 {whole:,} 个 token,省略 {tokens:,} 个 …]",
     ),
 }
+
+
+def read_texts(name: str) -> dict[str, dict[str, str]]:
+    """Return the tables of a file with texts beside this module."""
+    return tomllib.loads((get_data("foldline.context", name) or b"").decode("utf-8"))
 
 
 def place_of(packet: ContextPacket) -> Place:
