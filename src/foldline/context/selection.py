@@ -126,13 +126,12 @@ def _together(says: Mapping[str, float], text: str) -> float:
 
 def _document(number: int, packet: ContextPacket) -> Document:
     named = " ".join(str(packet.metadata.get(key, "")) for key in ("title", "path"))
-    position = packet.metadata.get("position")
-    said = packet.type == "conversation_history" and isinstance(position, int)
+    position = _position(packet)
     return Document(
         str(number),
         packet.content,
-        group="conversation" if said else "",
-        place=float(position) if said and isinstance(position, int) else 0.0,
+        group="conversation" if position >= 0 else "",
+        place=float(position),
         terms=(*cut_terms(named), *cut_terms(packet.content)),
     )
 
