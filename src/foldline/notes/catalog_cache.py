@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -64,7 +64,7 @@ class CatalogCache:
                 found = connection.execute(
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
-                return {str(row[0]): _cached_file(*row) for row in found}
+                return {one.name: one for one in map(_cached_file, found)}
         except (StoreError, ValueError, TypeError, OverflowError, RecursionError) as error:
             if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                 self._discard()
@@ -104,15 +104,7 @@ class CatalogCache:
                 self._path.with_name(self._path.name + end).unlink()
 
 
-def _cached_file(
-    name: str,
-    inode: int,
-    size: int,
-    modified: int,
-    changed: int,
-    digest: str,
-    head: str,
-    terms: str,
-) -> CachedFile:
-    stamp = Stamp(int(inode), int(size), int(modified), int(changed))
-    return CachedFile(str(name), stamp, str(digest), dict(json.loads(head)), str(terms))
+def _cached_file(row: Sequence[Any]) -> CachedFile:
+    name, *stamp, digest, head, terms = row
+    fields = dict(json.loads(head))
+    return CachedFile(str(name), Stamp(*map(int, stamp)), str(digest), fields, str(terms))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from foldline.notes.note import NoteMetadata, Status
+from foldline.notes.note import NoteMetadata
 
 State: TypeAlias = Literal["ready", "waiting", "blocked", "running", "done", "failed", "cancelled"]
 
@@ -142,12 +142,10 @@ def _heights(tasks: Mapping[str, NoteMetadata], order: list[str]) -> dict[str, i
     return heights
 
 
-_OWN: Final[Mapping[Status, State]] = {
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
+def _own_state(metadata: NoteMetadata) -> State | None:
+    """Return what happened to a task itself; None where that is nothing."""
+    status = metadata.status
+    return None if status is None or status == "pending" else status
 
 
 def _state_of(
@@ -156,7 +154,7 @@ def _state_of(
     found: Mapping[str, TaskState],
     height: int,
 ) -> TaskState:
-    own = _OWN.get(metadata.status) if metadata.status else None
+    own = _own_state(metadata)
     if own is not None:
         return TaskState(metadata, own, height)
     broken: list[str] = []
@@ -209,9 +207,5 @@ def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> 
 
 def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
     """Tell how a task stands that waits for itself, or for others that do."""
-    own = _OWN.get(metadata.status) if metadata.status else None
-    return (
-        TaskState(metadata, "blocked", 0, because, why)
-        if own is None
-        else TaskState(metadata, own)
-    )
+    own = _own_state(metadata)
+    return TaskState(metadata, own) if own else TaskState(metadata, "blocked", 0, because, why)

@@ -26,7 +26,7 @@ from foldline.notes.note import (
     Status,
     UnknownNote,
 )
-from foldline.notes.note_fields import NoteDraft, one_line
+from foldline.notes.note_fields import draft_note, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
 from foldline.redaction import explain_error, redact_json
@@ -89,8 +89,9 @@ class NoteTasks:
         """
         with self._store.locked():
             first = self._check_needs(needs)
-            draft = NoteDraft(title, content, "task_state", tags, level, "", "pending", first)
-            return self._store.create(draft.note)
+            given = {"title": title, "content": content, "tags": tags, "level": level}
+            draft = draft_note(status="pending", needs=first, type="task_state", **given)
+            return self._store.create(draft)
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
@@ -104,10 +105,8 @@ class NoteTasks:
             graph = self.graph()
             task = self._task(graph, id)
             all_needs = tuple(dict.fromkeys((*task.needs, *self._check_needs(needs))))
-            wanted = {one: metadata.needs for one, metadata in graph.tasks.items()} | {
-                id: all_needs
-            }
-            way = find_cycle(wanted, id)
+            known = {one: metadata.needs for one, metadata in graph.tasks.items()}
+            way = find_cycle({**known, id: all_needs}, id)
             if way:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
@@ -165,9 +164,9 @@ class NoteTasks:
         """
         if status == "running":
             return self.start(id)
-        return (
-            self.reopen(id) if status == "pending" else self._become(id, status, outcome=outcome)
-        )
+        if status == "pending":
+            return self.reopen(id)
+        return self._become(id, status, outcome=outcome)
 
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
