@@ -76,14 +76,6 @@ class Meaning:
     near: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What scores are divided by: how far they spread."""
-
-    own: float
-    around: float
-
-
 class Index:
     """
     Documents, and the search among them. Not for several threads at once.
@@ -142,9 +134,9 @@ class Index:
             self.remove([document.id])
             number, self._next = self._next, self._next + 1
             cut = document.terms
-            self._postings.add(
-                number, terms(document.text, words=self._words) if cut is None else cut
-            )
+            if cut is None:
+                cut = tuple(terms(document.text, words=self._words))
+            self._postings.add(number, cut)
             self._surroundings.add(number, document.group, document.place)
             self._names.add(document.author)
             if document.time is not None:
@@ -266,14 +258,14 @@ class Index:
         seen = score_closely(self._postings, self._surroundings, query.says, numbers)
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
-        scale = Scale(spread(seen.own, whole), spread(seen.around, whole))
+        spreads = spread(seen.own, whole), spread(seen.around, whole)
         strong = (n for n in numbers if least <= 0 or _strength(seen, meanings, n) >= least)
-        scored = [(sum(self._parts(query, seen, meanings, scale, n)), n) for n in strong]
+        parts = {n: self._parts(query, seen, meanings, spreads, n) for n in strong}
+        scored = ((sum(those), number) for number, those in parts.items())
         best = nlargest(k, scored, key=lambda one: (one[0], self._entries[one[1]].time or 0.0))
         out = list[Hit]()
         for score, number in best:
-            parts = self._parts(query, seen, meanings, scale, number)
-            told = {name: part for name, part in zip(PARTS, parts, strict=True) if part}
+            told = {name: part for name, part in zip(PARTS, parts[number], strict=True) if part}
             strength = _strength(seen, meanings, number)
             matched = tuple(seen.matched.get(number, ()))
             out.append(Hit(self._entries[number].id, score, told, matched, strength))
@@ -284,11 +276,12 @@ class Index:
         query: UnderstoodQuery,
         seen: LexicalHits,
         meanings: Mapping[int, Meaning],
-        scale: Scale,
+        spreads: tuple[float, float],
         number: int,
     ) -> tuple[float, ...]:
         """Weigh each sign of relevance; in the order of `PARTS`."""
         weights, entry = self._weights, self._entries[number]
+        own, around = spreads
         meaning = date = 0.0
         if number in meanings:
             there = meanings[number]
@@ -296,8 +289,8 @@ class Index:
         if query.windows and entry.time is not None:
             date = weights.date * nearness(entry.time, query.windows)
         return (
-            weights.words * seen.own.get(number, 0.0) / scale.own,
-            weights.around * seen.around.get(number, 0.0) / scale.around,
+            weights.words * seen.own.get(number, 0.0) / own,
+            weights.around * seen.around.get(number, 0.0) / around,
             meaning,
             weights.author if entry.author in query.authors else 0.0,
             date,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -18,27 +17,13 @@ FADING: Final = {-3: 0.4, -2: 0.6, -1: 0.8, 0: 1.0, 1: 0.6, 2: 0.3}
 """How much of the meaning of a neighbour, by its distance, is taken for that of a document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """Where a document stands."""
-
-    group: str
-    place: float
-    number: int
-
-
 class Neighbours:
     """The groups of numbered documents, each in its order."""
 
     def __init__(self) -> None:
         self._groups: dict[str, list[tuple[float, int]]] = {}
-        self._seats: dict[int, Seat] = {}
+        self._seats: dict[int, tuple[str, float]] = {}
         self._pairs = 0
-
-    @property
-    def any(self) -> bool:
-        """Whether a document has a neighbour at all."""
-        return self._pairs > 0
 
     def add(self, number: int, group: str, place: float) -> None:
         """Seat a document; one without a group stands alone."""
@@ -47,18 +32,19 @@ class Neighbours:
         seats = self._groups.setdefault(group, [])
         self._pairs += _pairs(len(seats) + 1) - _pairs(len(seats))
         insort(seats, (place, number))
-        self._seats[number] = Seat(group, place, number)
+        self._seats[number] = group, place
 
     def remove(self, number: int) -> None:
         """Take a document from its seat."""
         seat = self._seats.pop(number, None)
         if seat is None:
             return
-        seats = self._groups[seat.group]
+        group, place = seat
+        seats = self._groups[group]
         self._pairs += _pairs(len(seats) - 1) - _pairs(len(seats))
-        del seats[bisect_left(seats, (seat.place, number))]
+        del seats[bisect_left(seats, (place, number))]
         if not seats:
-            del self._groups[seat.group]
+            del self._groups[group]
 
     def window(self, number: int) -> list[int]:
         """Return a document and the neighbours that are looked at with it."""
@@ -76,13 +62,14 @@ class Neighbours:
         seat = self._seats.get(number)
         if seat is None:
             return [number]
-        seats = self._groups[seat.group]
-        at = bisect_left(seats, (seat.place, number))
+        group, place = seat
+        seats = self._groups[group]
+        at = bisect_left(seats, (place, number))
         return [one for _, one in seats[max(0, at - before) : at + after + 1]]
 
 
 @lru_cache(maxsize=1_000)
 def _pairs(size: int) -> int:
     """Return how many neighbours the members of a group have together."""
-    before = sum(max(0, size - step) for step in range(1, BEFORE + 1))
-    return before + sum(max(0, size - step) for step in range(1, AFTER + 1))
+    steps = (*range(1, BEFORE + 1), *range(1, AFTER + 1))
+    return sum(max(0, size - step) for step in steps)
