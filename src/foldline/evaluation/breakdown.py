@@ -241,18 +241,16 @@ def find_superseded(messages: Sequence[Message], pairing: Pairing | None = None)
     return stale
 
 
+_KIND_OF: Final[dict[type[Part], str]] = {
+    ToolCall: "tool calls",
+    ToolResult: "tool results",
+    Thinking: "reasoning",
+    Media: "media",
+}
+
+
 def _kind(part: Part, message: Message) -> str:
-    match part:
-        case ToolCall():
-            return "tool calls"
-        case ToolResult():
-            return "tool results"
-        case Thinking():
-            return "reasoning"
-        case Media():
-            return "media"
-        case _:
-            return home_kind(message)
+    return _KIND_OF.get(type(part)) or home_kind(message)
 
 
 def home_kind(message: Message) -> str:
