@@ -134,33 +134,31 @@ class Context(str):
 
     def explain(self) -> list[dict[str, Any]]:
         """Tell of every packet where it went, and why."""
-        rows = [_row(section, item) for section in self.sections for item in section.items]
-        return rows + [_left_out_row(one) for one in self.left_out]
+        inside = [
+            _row(item, section.place, item.tokens, item.whole, item.method)
+            | {"why": item.note or ("mandatory" if item.packet.mandatory else "chosen")}
+            for section in self.sections
+            for item in section.items
+        ]
+        outside = [
+            _row(one, None, 0, one.tokens, "left out")
+            | {"why": f"repeats {one.other}" if one.other else one.reason}
+            for one in self.left_out
+        ]
+        return inside + outside
 
 
-def _row(section: ContextSection, item: ContextItem) -> dict[str, Any]:
-    return {
-        "packet": item.packet.label,
-        "section": section.place,
-        "tokens": item.tokens,
-        "whole": item.whole,
-        "relevance": round(item.relevance, 4),
-        "score": round(item.score, 4),
-        "method": item.method,
-        "why": item.note or ("mandatory" if item.packet.mandatory else "chosen"),
-    }
-
-
-def _left_out_row(one: LeftOut) -> dict[str, Any]:
+def _row(
+    one: ContextItem | LeftOut, place: str | None, tokens: int, whole: int, method: str
+) -> dict[str, Any]:
     return {
         "packet": one.packet.label,
-        "section": None,
-        "tokens": 0,
-        "whole": one.tokens,
+        "section": place,
+        "tokens": tokens,
+        "whole": whole,
         "relevance": round(one.relevance, 4),
         "score": round(one.score, 4),
-        "method": "left out",
-        "why": f"repeats {one.other}" if one.other else one.reason,
+        "method": method,
     }
 
 

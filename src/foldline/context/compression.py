@@ -118,31 +118,22 @@ def choose_method(
             asked.
         model: Whether a model is at hand that can read it whole.
     """
-    if tokens <= room:
-        return ShorteningMethod("keep", "it fits")
-    if repeated:
-        return ShorteningMethod("repeat", "the prompt cache holds its shorter form")
-    if room < LITTLE_ROOM:
-        return ShorteningMethod("truncate", "there is hardly room")
-    if kind == "conversation":
-        if not asked:
-            return ShorteningMethod("window", "what was said last counts")
-        return ShorteningMethod("mixed", "the last words, and what answers from before")
-    if tokens - room <= LITTLE_LOSS * tokens:
-        return ShorteningMethod("truncate", "little is lost")
-    if kind != "prose":
-        if asked:
-            return ShorteningMethod("excerpt", f"{kind} is needed letter by letter")
-        return ShorteningMethod("mixed", "the end, and what stands out before it")
-    return _for_prose(tokens, room, asked, model)
-
-
-def _for_prose(tokens: int, room: int, asked: bool, model: bool) -> ShorteningMethod:
-    if model and tokens >= LEAST_SUMMARY and room < SUMMARY_SHARE * tokens:
-        return ShorteningMethod("summary", "other words will do")
-    if asked:
-        return ShorteningMethod("excerpt", "sentences that answer the query")
-    return ShorteningMethod("truncate", "nothing tells which sentences matter")
+    talk, prose = kind == "conversation", kind == "prose"
+    summed = model and tokens >= LEAST_SUMMARY and room < SUMMARY_SHARE * tokens
+    rows: tuple[tuple[bool, Method, str], ...] = (
+        (tokens <= room, "keep", "it fits"),
+        (repeated, "repeat", "the prompt cache holds its shorter form"),
+        (room < LITTLE_ROOM, "truncate", "there is hardly room"),
+        (talk and not asked, "window", "what was said last counts"),
+        (talk, "mixed", "the last words, and what answers from before"),
+        (tokens - room <= LITTLE_LOSS * tokens, "truncate", "little is lost"),
+        (not prose and asked, "excerpt", f"{kind} is needed letter by letter"),
+        (not prose, "mixed", "the end, and what stands out before it"),
+        (summed, "summary", "other words will do"),
+        (asked, "excerpt", "sentences that answer the query"),
+        (True, "truncate", "nothing tells which sentences matter"),
+    )
+    return next(ShorteningMethod(method, because) for holds, method, because in rows if holds)
 
 
 def kind_of(packet: ContextPacket) -> Kind:
