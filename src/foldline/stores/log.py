@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Final, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
+from typing import Final, TypeAlias, TypeVar, overload
 
 from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import rows
 from foldline.stores.blobs import damage_error
+from foldline.stores.protocol import FindableIds
 
 PAGE: Final = 500
 IDS_PAGE: Final = 20_000
@@ -42,18 +43,9 @@ def overtaken(name: str) -> StoreError:
     )
 
 
-@runtime_checkable
-class SparseIds(Protocol):
-    """Ids of messages some of which may be missing from the store."""
-
-    def next_kept(self, start: int) -> int:
-        """Return the first position from one on that is kept; the size where none is."""
-        ...
-
-
 def next_kept(ids: Sequence[str], start: int) -> int:
     """Return the first position from one on at which an id is kept, damaged or not."""
-    return ids.next_kept(start) if isinstance(ids, SparseIds) else start
+    return ids.next_kept(start) if isinstance(ids, FindableIds) else start
 
 
 class LazySequence(Sequence[Row]):

@@ -204,10 +204,14 @@ class SessionInfo:
 
 @runtime_checkable
 class FindableIds(Protocol):
-    """Ids of messages that are looked up in the store, without reading all of them."""
+    """Ids of messages that are looked up in the store, of which some may be missing."""
 
     def find(self, number: str) -> int | None:
         """Return the position of the message with an id, None where there is none."""
+        ...
+
+    def next_kept(self, start: int) -> int:
+        """Return the first position from one on that is kept; the size where none is."""
         ...
 
 
