@@ -292,7 +292,7 @@ class Memory:
         return self._store.update(
             id,
             lambda old, now: self._builder.change(
-                old, now, content, importance, happened, metadata
+                old, now, content, metadata, importance=importance, happened=happened
             ),
         )
 
