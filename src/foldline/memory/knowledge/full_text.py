@@ -1,4 +1,4 @@
-"""The terms of chunks in SQLite's full-text index, which is read term by term."""
+"""The terms of chunks: SQLite's full-text index, read term by term, and rows in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from heapq import nlargest
 from typing import Final
 
 from foldline.memory.term_index import Reading
+from foldline.memory.term_rows import TermRows, clear_terms, drop_terms, index_terms
 from foldline.sql import Connection, Parameters
 
 BITS: Final = 40
@@ -122,3 +123,22 @@ def _count_entry(connection: Connection, space: int, entry: str) -> int:
         (f'"{entry}"', *span(space), MOST_COUNTED),
     ).fetchone()
     return int(count)
+
+
+_OF_DOCUMENT: Final = "number IN (SELECT id FROM chunks WHERE document = ?)"
+
+
+class ChunkTerms(TermRows):
+    """The terms of chunks."""
+
+    def add(self, connection: Connection, document: int) -> None:
+        """Take in the chunks of a document."""
+        index_terms(connection, _OF_DOCUMENT, (document,))
+
+    def drop(self, connection: Connection, document: int) -> None:
+        """Let go of the chunks of a document, which are still there."""
+        drop_terms(connection, _OF_DOCUMENT, (document,))
+
+    def clear(self, connection: Connection, space: int) -> None:
+        """Let go of all chunks of a namespace."""
+        clear_terms(connection, space)

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.memory.directions import set_searching
-from foldline.memory.knowledge.chunk_rows import ChunkDirections, ChunkTerms
-from foldline.memory.knowledge.full_text import BITS, FullText
-from foldline.memory.knowledge.vector_search import SignTable
+from foldline.memory.directions import open_directions, set_searching
+from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
+from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
 from foldline.memory.term_rows import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
@@ -151,7 +150,10 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
 
         database = PostgresDatabase(place, POSTGRES)
         try:
-            return KnowledgeStore(database, ChunkTerms(), ChunkDirections.open(database, embedder))
+            vectors = ChunkDirections(
+                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
+            )
+            return KnowledgeStore(database, ChunkTerms(), vectors)
         except BaseException:
             database.close()
             raise
