@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from foldline.notes.catalog_cache import CachedFile, CatalogCache
+from foldline.notes.catalog_cache import CatalogCache, CatalogEntry
 from foldline.notes.folder import Folder, Stamp
 from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
@@ -51,43 +51,40 @@ class FolderWatch:
         folder: Which folder.
         ending: How the names of the files end.
         most: Files that are looked at.
-        clock: Seconds that only grow.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        ending: str,
-        most: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._folder, self._ending, self._most, self._clock = folder, ending, most, clock
+    def __init__(self, folder: Folder, ending: str, most: int) -> None:
+        self._folder, self._ending, self._most = folder, ending, most
         self._looked_at = float("-inf")
         self._folder_stamp: Stamp | None = None
         self._queue: list[str] = []
+        self._stamps: dict[str, Stamp] = {}
+        self.young: set[str] = set()
         self.full = False
 
-    def changes(
-        self, known: Mapping[str, Stamp], doubtful: Collection[str]
-    ) -> tuple[dict[str, Stamp], set[str]]:
-        """
-        Say what may have changed.
+    def note(self, name: str, stamp: Stamp, read_at: int) -> None:
+        """Remember with which stamp a file was read, and when."""
+        self._stamps[name] = stamp
+        if is_young(stamp.changed, read_at):
+            self.young.add(name)
+        else:
+            self.young.discard(name)
 
-        Args:
-            known: The stamps with which files were read.
-            doubtful: Files to look at in any case.
+    def forget(self, name: str) -> None:
+        """Forget a file."""
+        self._stamps.pop(name, None)
+        self.young.discard(name)
 
-        Returns:
-            The stamps of files that changed, are new or doubtful; and the names of those gone.
-        """
-        now, before = self._clock(), self._looked_at
+    def changes(self) -> tuple[dict[str, Stamp], set[str]]:
+        """Return the stamps of files that changed, are new or young; and the names of the gone."""
+        now, before = time.monotonic(), self._looked_at
         self._looked_at = now
-        moved = self._has_moved()
+        moved, known = self._has_moved(), self._stamps
         if now - before > FULL_AFTER or len(known) <= COMPARE_ALL:
             present = dict(islice(self._folder.stamps(self._ending), self._most))
             self.full = len(present) >= self._most
-            return _differing(present, known, doubtful), set(known.keys() - present.keys())
-        suspects = {*doubtful, *self._turn(known)}
+            return self._differing(present), known.keys() - present.keys()
+        suspects = {*self.young, *self._turn()}
         if moved:
             inodes = dict(islice(self._folder.inodes(self._ending), self._most))
             self.full = len(inodes) >= self._most
@@ -99,8 +96,7 @@ class FolderWatch:
             suspects |= known.keys() - inodes.keys()
         stamps = {name: self._folder.stamp(name) for name in suspects}
         present = {name: stamp for name, stamp in stamps.items() if stamp is not None}
-        gone = {name for name, stamp in stamps.items() if stamp is None and name in known}
-        return _differing(present, known, doubtful), gone
+        return self._differing(present), set(known.keys() & stamps.keys() - present)
 
     def _has_moved(self) -> bool:
         """Return True if the folder itself changed since the last look, or may have."""
@@ -109,48 +105,22 @@ class FolderWatch:
         self._folder_stamp = None if is_young(stamp.changed, read_at) else stamp
         return not same
 
-    def _turn(self, known: Mapping[str, Stamp]) -> Iterator[str]:
+    def _turn(self) -> Iterator[str]:
         """Take the files whose turn it is."""
         if not self._queue:
-            self._queue = list(known)
+            self._queue = list(self._stamps)
         turn, self._queue = self._queue[:TURN], self._queue[TURN:]
-        return (name for name in turn if name in known)
+        return (name for name in turn if name in self._stamps)
 
-
-def _differing(
-    present: Mapping[str, Stamp], known: Mapping[str, Stamp], doubtful: Collection[str]
-) -> dict[str, Stamp]:
-    return {
-        name: stamp
-        for name, stamp in present.items()
-        if known.get(name) != stamp or name in doubtful
-    }
+    def _differing(self, present: Mapping[str, Stamp]) -> dict[str, Stamp]:
+        known, young = self._stamps, self.young
+        return {n: stamp for n, stamp in present.items() if known.get(n) != stamp or n in young}
 
 
 ENDING: Final = ".md"
 
 KEPT_AT: Final = 200
 """So many files that were read anew are worth writing to the cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
-    """A note in the folder; ``terms`` is all that it says, cut for searching."""
-
-    name: str
-    metadata: NoteMetadata
-    digest: str
-    terms: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """How a file was found; ``row`` is None for one that is no note, and ``why`` says why."""
-
-    stamp: Stamp
-    read_at: int
-    row: CachedFile | None
-    why: str = ""
 
 
 class Catalog:
@@ -168,9 +138,8 @@ class Catalog:
         self._folder, self._sidecar = folder, sidecar
         self._largest = largest
         self._watch = FolderWatch(folder, ENDING, most)
-        self._seen: dict[str, _Seen] = {}
-        self._stamps: dict[str, Stamp] = {}
-        self._young: set[str] = set()
+        # What was read of each file; of one that is no note, why.
+        self._seen: dict[str, CatalogEntry | str] = {}
         self._unkept: set[str] = set()
         self._loaded = self._was_full = False
         self.entries: Mapping[str, CatalogEntry] = {}
@@ -181,8 +150,7 @@ class Catalog:
         first = not self._loaded
         if first:
             self._load()
-        young = {name for name in self._young if name in self._seen}
-        changed, gone = self._watch.changes(self._stamps, young)
+        changed, gone = self._watch.changes()
         touched = sum([self._read(name) for name in changed]) + len(gone)
         for name in gone:
             self._forget(name)
@@ -194,7 +162,8 @@ class Catalog:
 
     def keep(self) -> None:
         """Write to the cache what is not there yet."""
-        rows = [row for name in self._unkept if (row := self._old_enough(name)) is not None]
+        old_enough = (self._seen.get(name) for name in self._unkept - self._watch.young)
+        rows = [row for row in old_enough if isinstance(row, CatalogEntry)]
         gone = [name for name in self._unkept if name not in self._seen]
         if rows or gone:
             self._sidecar.keep(rows, gone)
@@ -202,21 +171,16 @@ class Catalog:
 
     def _load(self) -> None:
         for name, row in self._sidecar.rows().items():
-            self._see(name, _Seen(row.stamp, row.stamp.changed + YOUNG + 1, row))
+            self._see(name, row.stamp, row.stamp.changed + YOUNG + 1, row)
         self._loaded = True
 
-    def _see(self, name: str, seen: _Seen) -> None:
+    def _see(self, name: str, stamp: Stamp, read_at: int, seen: CatalogEntry | str) -> None:
         self._seen[name] = seen
-        self._stamps[name] = seen.stamp
-        if is_young(seen.stamp.changed, seen.read_at):
-            self._young.add(name)
-        else:
-            self._young.discard(name)
+        self._watch.note(name, stamp, read_at)
 
     def _forget(self, name: str) -> bool:
-        self._young.discard(name)
+        self._watch.forget(name)
         self._unkept.add(name)
-        self._stamps.pop(name, None)
         return self._seen.pop(name, None) is not None
 
     def _read(self, name: str) -> bool:
@@ -227,63 +191,43 @@ class Catalog:
         except FileNotFoundError:
             return self._forget(name)
         except BrokenNote as error:
-            self._see(name, _Seen(Stamp(0, 0, 0, 0), read_at, None, error.message))
-            return before is None or before.why != error.message
+            self._see(name, Stamp(0, 0, 0, 0), read_at, error.message)
+            return before != error.message
         digest = hashlib.sha256(data).hexdigest()
-        row = before.row if before else None
-        if row is not None and row.digest == digest:
-            row = CachedFile(name, stamp, digest, row.fields, row.terms)
-            self._see(name, _Seen(stamp, read_at, row))
-            self._unkept.add(name)
-            return False
-        self._see(name, _parse(name, data, stamp, digest, read_at))
+        same = before if isinstance(before, CatalogEntry) and before.digest == digest else None
+        seen = replace(same, stamp=stamp) if same else _parse(name, data, stamp, digest)
+        self._see(name, stamp, read_at, seen)
         self._unkept.add(name)
-        return True
+        return same is None
 
     def _sort_out(self) -> None:
         """Make entries and troubles of what was seen; the older of two files keeps an id."""
         entries: dict[str, CatalogEntry] = {}
         troubles: list[SkippedFile] = []
         for name, seen in sorted(self._seen.items()):
-            if seen.row is None:
-                troubles.append(SkippedFile(name, seen.why))
+            if isinstance(seen, str):
+                troubles.append(SkippedFile(name, seen))
                 continue
-            entry = self._entry(seen.row)
-            if isinstance(entry, SkippedFile):
-                troubles.append(entry)
-                continue
-            first = entries.setdefault(entry.metadata.id, entry)
-            if first is not entry:
-                kept, other = _choose_note(first, entry)
-                entries[entry.metadata.id] = kept
+            first = entries.setdefault(seen.metadata.id, seen)
+            if first is not seen:
+                kept, other = _choose_note(first, seen)
+                entries[seen.metadata.id] = kept
                 troubles.append(SkippedFile(other.name, f"it has the same id as {kept.name}"))
         self._was_full = self._watch.full
         if self._was_full:
             troubles.append(SkippedFile(".", "it has more files than are looked at"))
         self.entries, self.troubles = entries, tuple(troubles)
 
-    def _entry(self, row: CachedFile) -> CatalogEntry | SkippedFile:
-        known = self.entries.get(str(row.fields.get("id", "")))
-        if known is not None and (known.name, known.digest) == (row.name, row.digest):
-            return known
-        try:
-            return CatalogEntry(row.name, to_metadata(row.fields), row.digest, row.terms)
-        except BrokenNote as error:
-            return SkippedFile(row.name, error.message)
 
-    def _old_enough(self, name: str) -> CachedFile | None:
-        seen = self._seen.get(name)
-        return None if seen is None or name in self._young else seen.row
-
-
-def _parse(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _Seen:
+def _parse(name: str, data: bytes, stamp: Stamp, digest: str) -> CatalogEntry | str:
+    """Return what a file says, or why it is no note."""
     try:
         page = parse_file(data)
         metadata = to_metadata(page.fields)
     except BrokenNote as error:
-        return _Seen(stamp, read_at, None, error.message)
+        return error.message
     words = " ".join(_words(metadata, page.body))
-    return _Seen(stamp, read_at, CachedFile(name, stamp, digest, page.fields, words))
+    return CatalogEntry(name, stamp, digest, page.fields, words, metadata)
 
 
 def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:

@@ -11,13 +11,15 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
 from foldline.errors import StoreError
 from foldline.notes.folder import Stamp
+from foldline.notes.note import BrokenNote, NoteMetadata
+from foldline.notes.note_fields import to_metadata
 from foldline.relevance.terms import TERMS_VERSION
 from foldline.sqlite.database import SqliteDatabase
 from foldline.sqlite.schema import Schema
@@ -36,14 +38,19 @@ SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
 
 @dataclass(frozen=True, slots=True)
-class CachedFile:
-    """What was read of one file: its stamp, its digest, its front matter, its text as terms."""
+class CatalogEntry:
+    """
+    A note in the folder, as it was read.
+
+    ``fields`` is the front matter of its file, ``terms`` all that it says, cut for searching.
+    """
 
     name: str
     stamp: Stamp
     digest: str
-    fields: Mapping[str, Any]
-    terms: str
+    fields: Mapping[str, Any] = field(repr=False)
+    terms: str = field(repr=False)
+    metadata: NoteMetadata
 
 
 class CatalogCache:
@@ -57,20 +64,27 @@ class CatalogCache:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def rows(self) -> dict[str, CachedFile]:
+    def rows(self) -> dict[str, CatalogEntry]:
         """Return everything that is kept, by the names of the files; nothing if it is unusable."""
         try:
             with self._open() as database, database.reading() as connection:
                 found = connection.execute(
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
-                return {one.name: one for one in map(_cached_file, found)}
-        except (StoreError, ValueError, TypeError, OverflowError, RecursionError) as error:
+                return {one.name: one for one in map(_entry, found)}
+        except (
+            StoreError,
+            BrokenNote,
+            ValueError,
+            TypeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                 self._discard()
             return {}
 
-    def keep(self, rows: Iterable[CachedFile], gone: Iterable[str]) -> None:
+    def keep(self, rows: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
         # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
         with (
@@ -104,7 +118,8 @@ class CatalogCache:
                 self._path.with_name(self._path.name + end).unlink()
 
 
-def _cached_file(row: Sequence[Any]) -> CachedFile:
+def _entry(row: Sequence[Any]) -> CatalogEntry:
     name, *stamp, digest, head, terms = row
     fields = dict(json.loads(head))
-    return CachedFile(str(name), Stamp(*map(int, stamp)), str(digest), fields, str(terms))
+    read = Stamp(*map(int, stamp))
+    return CatalogEntry(str(name), read, str(digest), fields, str(terms), to_metadata(fields))

@@ -87,20 +87,20 @@ class Folder:
 
     def stamps(self, ending: str) -> Iterator[tuple[str, Stamp]]:
         """List the regular files, and links, whose names end so, with their stamps."""
-        with os.scandir(self.path) as entries:
-            for entry in entries:
-                if _is_listed(entry.name, ending):
-                    try:
-                        yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
-                    except FileNotFoundError:
-                        continue
+        for entry in self._listed(ending):
+            with contextlib.suppress(FileNotFoundError):
+                yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
 
     def inodes(self, ending: str) -> Iterator[tuple[str, int]]:
         """List what `stamps` lists, only with the inodes; that is much cheaper."""
+        return ((entry.name, entry.inode()) for entry in self._listed(ending))
+
+    def _listed(self, ending: str) -> Iterator[os.DirEntry[str]]:
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if _is_listed(entry.name, ending):
-                    yield entry.name, entry.inode()
+                name = entry.name
+                if name.endswith(ending) and not name.startswith(".") and name != LISTING:
+                    yield entry
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of a file; None where there is none."""
@@ -230,11 +230,6 @@ class Folder:
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InputError(f"{name[:80]!r} is no name of a file in a folder")
         return self.path / name
-
-
-def _is_listed(name: str, ending: str) -> bool:
-    """Return True if a file is one of those that `Folder.stamps` lists."""
-    return name.endswith(ending) and not name.startswith(".") and name != LISTING
 
 
 def _to_disk(folder: Path) -> None:

@@ -15,15 +15,7 @@ from unicodedata import category, normalize
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.notes.markdown_file import MarkdownFile
-from foldline.notes.note import (
-    KINDS,
-    LEVELS,
-    STATUSES,
-    BrokenNote,
-    Note,
-    NoteMetadata,
-    Status,
-)
+from foldline.notes.note import KINDS, LEVELS, STATUSES, BrokenNote, Note, NoteMetadata, Status
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH: Final = 26

@@ -325,34 +325,28 @@ class _Run:
         return bool(self._busy)
 
     async def _do(self, note: Note) -> None:
+        """Do a task, and record how it ended, even when the run is cancelled just then."""
+        step: Callable[[str, str], Note] = self._tasks.fail
+        ended = self._failed
         try:
             async with asyncio.timeout(self._schedule.seconds):
-                outcome = await self._work(note)
+                outcome = str(await self._work(note) or "")
+            step, ended = self._tasks.finish, self._done
         except TimeoutError as error:
-            reason = (
-                redact_json(str(error)) or f"it took more than {self._schedule.seconds} seconds"
-            )
-            await self._record(self._tasks.fail, note.id, reason, self._failed)
+            late = f"it took more than {self._schedule.seconds} seconds"
+            outcome = redact_json(str(error)) or late
         except asyncio.CancelledError:
             doing = asyncio.current_task()
             if doing is None or doing.cancelling():
                 raise
-            await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
+            outcome = "it called itself off"
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
-            reason = explain_error(error)
-            await self._record(self._tasks.fail, note.id, reason, self._failed)
-        else:
-            await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)
-
-    async def _record(
-        self, step: Callable[[str, str], Note], one: str, reason: str, ended: list[str]
-    ) -> None:
-        """Record how a task ended, even when the run is cancelled just then."""
+            outcome = explain_error(error)
         try:
-            await run_to_end(asyncio.to_thread(step, one, reason))
+            await run_to_end(asyncio.to_thread(step, note.id, outcome))
         except (NoteConflict, UnknownNote):
             return  # somebody ended or deleted it by hand; what they say holds
-        ended.append(one)
+        ended.append(note.id)
 
     async def _stop(self) -> None:
         """Cancel what is under way, and let it begin again."""
