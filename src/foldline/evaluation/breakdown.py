@@ -164,10 +164,7 @@ def by_file(
 
 
 def largest(
-    messages: Sequence[Message],
-    counter: TokenCounter,
-    most: int,
-    pairing: Pairing | None = None,
+    messages: Sequence[Message], counter: TokenCounter, most: int, pairing: Pairing | None = None
 ) -> tuple[Large, ...]:
     """List the largest messages, the largest first."""
     sized = ((-counter.message(message), index) for index, message in enumerate(messages))

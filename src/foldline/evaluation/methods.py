@@ -94,14 +94,13 @@ def _trim(messages: Sequence[Message], counter: TokenCounter, budget: int) -> st
     return _newest(texts, list(map(counter.message, messages)), budget)
 
 
-def policy_method(policy: Policy, config: Config | None = None, name: str = "") -> Method:
+def policy_method(policy: Policy, config: Config | None = None) -> Method:
     """
     Compact with Foldline, and check what it promises.
 
     Args:
         policy: The ladder.
         config: Limits and what else may be set.
-        name: What tables call it; default after the policy.
     """
 
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
@@ -114,7 +113,7 @@ def policy_method(policy: Policy, config: Config | None = None, name: str = "") 
             return Smaller("", seconds, result.receipt.reason, broken)
         return Smaller(everything(result.shown.messages), seconds, broken=broken)
 
-    return Method(name or f"Foldline {policy.name}", make, ours=True)
+    return Method(f"Foldline {policy.name}", make, ours=True)
 
 
 def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:

@@ -230,16 +230,15 @@ _SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
 _TURNS = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298)))
 
 
-def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -> str:
+def as_markdown(section: ReportSection, pictures: str = "") -> str:
     """
     Write a section.
 
     Args:
         section: What was measured; its ``text`` and the notes of its tables are Markdown already.
         pictures: The folder of the plots, relative to where the text goes; "" for none.
-        level: Of its heading.
     """
-    parts = [f"{'#' * level} {escape(section.title)}", section.text.strip()]
+    parts = [f"## {escape(section.title)}", section.text.strip()]
     if pictures:
         parts += [picture(plot, pictures) for plot in section.plots]
     parts += [_fold(table) for table in section.tables]
