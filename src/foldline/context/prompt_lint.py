@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -25,12 +25,6 @@ Rule: TypeAlias = Literal[
 
 SENTENCE: Final = re.compile(r"[^.!?;。！？;；]+(?:\.(?=\S)[^.!?;。！？;；]*)*[.!?;。！？;；]*")
 
-CONDITION: Final = re.compile(
-    r"\b(?:if|when|whenever|unless|in case|otherwise|else)\b"
-    r"|如果|若|假如|当.{1,30}时|否则|的情况下",
-    re.I,
-)
-
 HARD_LITERAL: Final = re.compile(
     r"https?://\S+|(?<![\w/])/(?:home|Users|var|opt|etc|tmp|srv)/\S+|[A-Z]:\\\S+"
     r"|\b20\d\d-\d\d-\d\d\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|20\d\d年\d{1,2}月|[\w.+-]{1,64}@[\w-]{1,64}\.\w"
@@ -40,73 +34,27 @@ SHOUTED: Final = re.compile(
     r"\b(?:NEVER|ALWAYS|MUST|IMPORTANT|CRITICAL|DO NOT|WARNING)\b|!{2,}|！{2,}"
 )
 
-VAGUE: Final = re.compile(
-    r"\b(?:be helpful|be good|do your best|as needed|as appropriate|when appropriate|appropriately"
-    r"|high[- ]quality|good quality|best practices?|reasonabl[ey]|properly|nicely|user[- ]friendly"
-    r"|as best (?:as )?you can|be smart|be careful|think carefully|make sense|and so on|etc)\b"
-    r"|尽量|尽力|适当|合理|高质量|认真|仔细|酌情|妥善|友好|专业地|有帮助|等等|最佳实践",
-    re.I,
-)
-
 CONCRETE: Final = re.compile(
     r"\d|`[^`]+`|\b(?:for example|e\.g\.|such as|namely|that is|json|xml|markdown|table|list)\b"
     r"|例如|比如|即|[:：]\s*\S|\"[^\"]+\"|“[^”]+”",
     re.I,
 )
 
-ORDERS: Final = re.compile(
-    r"\b(?:always|never|must|shall|should|do not|don'?t|only|avoid|use|required|forbidden"
-    r"|ensure)\b"
-    r"|必须|禁止|不要|不得|只能|务必|总是|始终|应该|应当|切勿|严禁|绝不|请",
-    re.I,
+
+def _pattern(found: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
+    """Return what finds English words, which stand alone, and signs, which stand anywhere."""
+    words, signs = "|".join(found["words"]), "|".join(found["signs"])
+    return re.compile(rf"\b(?:{words})\b|{signs}", re.I)
+
+
+_WORDS: Final = read_texts("lint_words.toml")
+CONDITION, VAGUE, ORDERS, FORBIDS, ROLE, OUTPUT = (
+    _pattern(_WORDS[name])
+    for name in ("condition", "vague", "orders", "forbids", "role", "output")
 )
-
-FORBIDS: Final = re.compile(
-    r"\b(?:never|do not|don'?t|must not|cannot|avoid|no longer|without)\b"
-    r"|不要|禁止|不得|不能|切勿|严禁|避免|绝不",
-    re.I,
-)
-
-ROLE: Final = re.compile(
-    r"\b(?:you are|you're|act as|your role|your job|as an? \w+"
-    r"|you (?:help|review|write|answer|maintain|act))\b"
-    r"|你是|您是|扮演|作为|你的(?:角色|职责|任务)|<role|# ?role",
-    re.I,
-)
-
-OUTPUT: Final = re.compile(
-    r"\b(?:output|respond|reply|answer|return|format|json|markdown|xml|bullet|sentences?|words|summar\w+"
-    r"|write|report)\b|输出|回答|回复|格式|返回|字以内|列出|给出|报告",
-    re.I,
-)
-
-
-def _pair(left: str, right: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return re.compile(left, re.I), re.compile(right, re.I)
-
-
-OPPOSITES: Final = (
-    _pair(
-        r"\b(?:be (?:brief|concise|short)|briefly|keep .{0,30}(?:short|brief)|in one sentence)\b"
-        r"|简短|简洁|精简|一句话",
-        r"\b(?:in detail|detailed|thorough(?:ly)?|comprehensive(?:ly)?|exhaustive(?:ly)?"
-        r"|long answers?)\b|详细|详尽|全面展开",
-    ),
-    _pair(r"\bformal(?:ly)?\b|正式", r"\b(?:casual(?:ly)?|informal(?:ly)?|chatty)\b|口语|随意"),
-    _pair(
-        r"\b(?:answer|respond|reply|write) (?:only )?in english\b|用英文|使用英语|英语回答",
-        r"\b(?:answer|respond|reply|write) (?:only )?in chinese\b|用中文|使用中文|中文回答",
-    ),
-    _pair(
-        r"\b(?:only|always|valid|in|as) json\b|只.{0,6}json|json ?格式",
-        r"\b(?:in|as|use|always) markdown\b|(?:使用|用) ?markdown|markdown ?格式",
-    ),
-    _pair(
-        r"\b(?:ask (?:the user )?(?:first|before|for (?:confirmation|permission)))\b"
-        r"|先.{0,6}(?:询问|确认)",
-        r"\b(?:without asking|never ask|do not ask|don'?t ask)\b|不要询问|无需确认|不必询问",
-    ),
-)
+OPPOSITES: Final = [
+    (_pattern(pair["one"]), _pattern(pair["other"])) for pair in _WORDS["opposites"]
+]
 """Pairs of wishes that exclude each other."""
 
 EXAMPLES: Final = {
@@ -256,7 +204,8 @@ def _twice(_: str, said: Sequence[Sentence]) -> Iterator[Problem]:
     """Find rules that are there already, in the same or nearly the same words."""
     for at, one in enumerate(said[:MOST_COMPARED]):
         for other in said[:at]:
-            if _is_enough(one, other) and _alike(one, other) >= ALIKE and not _clash(one, other):
+            least = min(len(one.terms), len(other.terms))
+            if least >= LEAST_TERMS and _alike(one, other) >= ALIKE and not _clash(one, other):
                 yield _problem("twice", one, other.line)
                 break
 
@@ -281,10 +230,6 @@ def _missing(prompt: str, said: Sequence[Sentence]) -> Iterator[Problem]:
     divided = re.search(r"^\s*(?:#|<\w|\[[^\]]+\]\s*$|【)", prompt, re.M)
     if len(prompt) > LONG and not divided:
         yield _problem("no sections", first, severity="hint")
-
-
-def _is_enough(one: Sentence, other: Sentence) -> bool:
-    return min(len(one.terms), len(other.terms)) >= LEAST_TERMS
 
 
 def _alike(one: Sentence, other: Sentence) -> float:

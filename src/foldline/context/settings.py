@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pkgutil import get_data
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.context.packets import ContextPacket
 from foldline.core.validation import check_name, positive, whole
@@ -29,7 +29,7 @@ ORDERS: Final[Mapping[Order, tuple[Place, ...]]] = {
 }
 
 
-def read_texts(name: str) -> dict[str, dict[str, str]]:
+def read_texts(name: str) -> dict[str, Any]:
     """Return the tables of a file with texts beside this module."""
     return tomllib.loads((get_data("foldline.context", name) or b"").decode("utf-8"))
 
