@@ -105,8 +105,8 @@ def assemble(task: AssemblyTask) -> Steps[Assembled]:
     judged = score_packets(
         task.query, task.offered, costs, task.config, now=task.now, embedder=task.embedder
     )
-    must = [_whole(packet, _cost(packet, task)) for packet in task.fixed]
-    must += [_keep(one) for one in judged if one.packet.mandatory]
+    must = [_keep(packet, _cost(packet, task)) for packet in task.fixed]
+    must += [_keep(one.packet, one.tokens, one) for one in judged if one.packet.mandatory]
     optional = [one for one in judged if not one.packet.mandatory]
     room = _room(task, must, {one.place for one in optional})
     selection = task.stages.select(optional, room, task.config, task.query)
@@ -166,15 +166,9 @@ def _cost(packet: ContextPacket, task: AssemblyTask) -> int:
     return task.counter.text(text) + SEPARATOR
 
 
-def _whole(packet: ContextPacket, tokens: int) -> ContextItem:
-    return ContextItem(packet, packet.content, tokens, tokens)
-
-
-def _keep(one: ScoredPacket) -> ContextItem:
-    return ContextItem(
-        one.packet, one.packet.content, one.tokens, one.tokens,
-        relevance=one.relevance, score=one.score,
-    )  # fmt: skip
+def _keep(packet: ContextPacket, tokens: int, judged: ScoredPacket | None = None) -> ContextItem:
+    relevance, score = (judged.relevance, judged.score) if judged else (1.0, 1.0)
+    return ContextItem(packet, packet.content, tokens, tokens, relevance=relevance, score=score)
 
 
 def _drop(item: ContextItem) -> LeftOut:

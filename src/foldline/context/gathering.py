@@ -165,11 +165,7 @@ class Gathered:
 
 
 async def gather(
-    query: str,
-    sources: Sequence[ContextSource],
-    *,
-    seconds: float = 10.0,
-    clock: Callable[[], float] = monotonic,
+    query: str, sources: Sequence[ContextSource], *, seconds: float = 10.0
 ) -> Gathered:
     """
     Ask all sources at the same time.
@@ -178,21 +174,20 @@ async def gather(
         query: What the context is for.
         sources: Whom to ask.
         seconds: The time that a source has which does not say so itself.
-        clock: Tells the time, in seconds.
 
     Returns:
         What they gave. A source that takes too long is left behind in its thread.
     """
-    answers = await asyncio.gather(*(_ask_source(query, one, seconds, clock) for one in sources))
+    answers = await asyncio.gather(*(_ask_source(query, one, seconds) for one in sources))
     packets = tuple(packet for found, _ in answers for packet in found)
     return Gathered(packets, tuple(report for _, report in answers))
 
 
 async def _ask_source(
-    query: str, source: ContextSource, seconds: float, clock: Callable[[], float]
+    query: str, source: ContextSource, seconds: float
 ) -> tuple[tuple[ContextPacket, ...], SourceReport]:
     allowed = seconds if source.seconds is None else source.seconds
-    began = clock()
+    began = monotonic()
     found: tuple[ContextPacket, ...] = ()
     error = ""
     try:
@@ -202,7 +197,7 @@ async def _ask_source(
         late = isinstance(failure, TimeoutError) and limit.expired()
         reason = f"{type(failure).__name__}: {failure}"[:300]
         error = f"gave no answer in {allowed:g} seconds" if late else reason
-    return found, SourceReport(source.name, len(found), clock() - began, error)
+    return found, SourceReport(source.name, len(found), monotonic() - began, error)
 
 
 async def _fetch(query: str, source: ContextSource) -> tuple[ContextPacket, ...]:

@@ -21,43 +21,21 @@ MOST: Final = 3
 ROOMY: Final = 0.6
 
 
-def advice(
+def _advice(
     found: Mapping[str, QualityMeasure],
     items: Sequence[ContextItem],
     left_out: Sequence[LeftOut],
-    sources: Sequence[SourceReport],
-    *,
-    tokens: int,
-    max_tokens: int,
-    tongue: str,
-) -> tuple[str, ...]:
-    """
-    Say what to change, the gravest first.
-
-    Args:
-        found: The measures by name.
-        items: What is in.
-        left_out: What is not.
-        sources: How the sources did.
-        tokens: What the whole text takes.
-        max_tokens: What it may take.
-        tongue: "en" or "zh".
-    """
-    says = SENTENCES[tongue]
-    out = [says["source"].format(name=s.name, error=s.error) for s in sources if s.error]
+    sources: Iterable[SourceReport],
+    says: Mapping[str, str],
+) -> Iterator[str]:
+    """Say what to change, the gravest first."""
+    yield from (says["source"].format(name=s.name, error=s.error) for s in sources if s.error)
     if not items:
-        out.append(says["empty"])
-    out += _missing(found["completeness"].findings, left_out, says)
-    for name, sort in (
-        ("relevance", "irrelevant"),
-        ("redundancy", "repeats"),
-        ("density", "thin"),
-    ):
-        out += [says[sort].format(**asdict(f)) for f in found[name].findings[:MOST]]
-    waiting = sum(one.reason in ("room", "section") for one in left_out)
-    if waiting and tokens < ROOMY * max_tokens:
-        out.append(says["roomy"].format(value=tokens / max_tokens, count=waiting))
-    return tuple(out)
+        yield says["empty"]
+    yield from _missing(found["completeness"].findings, left_out, says)
+    sorts = {"relevance": "irrelevant", "redundancy": "repeats", "density": "thin"}
+    for name, sort in sorts.items():
+        yield from (says[sort].format(**asdict(f)) for f in found[name].findings[:MOST])
 
 
 def _missing(
@@ -175,10 +153,17 @@ def evaluate(
         SectionUse(section.place, section.tokens, section.tokens / max_tokens, len(section.items))
         for section in sections
     )
-    sentences = advice(
-        found, items, left_out, [*sources], tokens=tokens, max_tokens=max_tokens, tongue=tongue
-    )
+    says = SENTENCES[tongue]
+    sentences = [*_advice(found, items, left_out, sources, says)]
+    waiting = sum(one.reason in ("room", "section") for one in left_out)
+    if waiting and tokens < ROOMY * max_tokens:
+        sentences.append(says["roomy"].format(value=tokens / max_tokens, count=waiting))
     score = sum(WEIGHTS[name] * value for name, value in worth.items())
     return QualityReport(
-        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=sentences
+        score,
+        **found,
+        tokens=tokens,
+        max_tokens=max_tokens,
+        budget=budget,
+        advice=tuple(sentences),
     )

@@ -88,13 +88,11 @@ class ContextFrame:
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
         tongue = config.language
-        spoken = tongue if tongue != "auto" else _detect_language(query)
+        spoken = tongue
+        if tongue == "auto":
+            spoken = "zh" if language([query]) is CHINESE else "en"
         headings = "zh" if tongue == "zh" else "en"
         return cls(ORDERS[config.order], config.form, headings, spoken, WORDS[spoken])
-
-
-def _detect_language(query: str) -> str:
-    return "zh" if language([query]) is CHINESE else "en"
 
 
 def arrange(
