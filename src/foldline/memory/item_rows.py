@@ -45,21 +45,17 @@ class Filter:
 
     def admits(self) -> Callable[[FilterFacts], bool] | None:
         """Return a check of a memory, its time apart; None where all memories are meant."""
-        kinds, least, session = frozenset(self.kinds), self.min_importance, self.session
+        if self == Filter(self.now):
+            return None
+        kinds, least, session = self.kinds or KINDS, self.min_importance, self.session
         since = -math.inf if self.since is None else self.since
         until = math.inf if self.until is None else self.until
-        checks = list[Callable[[FilterFacts], bool]]()
-        if kinds:
-            checks.append(lambda fact: fact.kind in kinds)
-        if least > 0:
-            checks.append(lambda fact: fact.importance >= least)
-        if self.since is not None or self.until is not None:
-            checks.append(lambda fact: since <= fact.happened <= until)
-        if session is not None:
-            checks.append(lambda fact: fact.session == session)
-        if len(checks) < 2:  # asked for tens of thousands of memories: no loop where there is one
-            return checks[0] if checks else None
-        return lambda fact: all(check(fact) for check in checks)
+        return lambda fact: (
+            fact.kind in kinds
+            and fact.importance >= least
+            and since <= fact.happened <= until
+            and session in (None, fact.session)
+        )
 
     @property
     def values(self) -> dict[str, Any]:

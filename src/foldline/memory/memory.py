@@ -343,11 +343,7 @@ class Memory:
         return self._store.undo(check_whole(batch, "batch"))
 
     def consolidate(
-        self,
-        source: Kind = "working",
-        target: Kind = "episodic",
-        *,
-        min_importance: float = 0.7,
+        self, source: Kind = "working", target: Kind = "episodic", *, min_importance: float = 0.7
     ) -> tuple[MemoryItem, ...]:
         """
         Take over what matters from one kind into another, all of it or nothing.

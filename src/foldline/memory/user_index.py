@@ -123,9 +123,7 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]],
-    tools: MemoryTools,
-    wanted: frozenset[str] | None = None,
+    rows: Iterable[Sequence[Any]], tools: MemoryTools, wanted: frozenset[str] | None = None
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.

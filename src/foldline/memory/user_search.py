@@ -21,12 +21,7 @@ from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
 from foldline.memory.term_index import plan_readings, query_entries
 from foldline.memory.term_rows import TermRows
-from foldline.memory.user_index import (
-    DOCUMENT_COLUMNS,
-    UserIndex,
-    found_memories,
-    read_documents,
-)
+from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.retrieval.authors import MOST as MOST_AUTHORS

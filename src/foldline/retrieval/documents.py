@@ -126,10 +126,7 @@ MOST: Final = 200
 
 
 def choose_diverse(
-    hits: Sequence[Hit],
-    text_of: Callable[[str], str],
-    k: int,
-    balance: float = 0.9,
+    hits: Sequence[Hit], text_of: Callable[[str], str], k: int, balance: float = 0.9
 ) -> list[Hit]:
     """
     Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).

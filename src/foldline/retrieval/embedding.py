@@ -171,11 +171,7 @@ class Likeness:
     """How like a query all vectors are; what is usual may be taken from others."""
 
     def __init__(
-        self,
-        scores: Array,
-        numbers: list[int],
-        at: dict[int, int],
-        usual: Likeness | None = None,
+        self, scores: Array, numbers: list[int], at: dict[int, int], usual: Likeness | None = None
     ) -> None:
         self._scores, self._numbers, self._at = scores, numbers, at
         self.mean, self.spread = 0.0, 1.0

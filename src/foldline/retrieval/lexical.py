@@ -209,10 +209,7 @@ def find_candidates(
 
 
 def score_closely(
-    postings: Postings,
-    surroundings: Neighbours,
-    says: Mapping[str, float],
-    numbers: Sequence[int],
+    postings: Postings, surroundings: Neighbours, says: Mapping[str, float], numbers: Sequence[int]
 ) -> LexicalHits:
     """
     Look closely at some documents.

@@ -226,8 +226,7 @@ def mark(connection: Connection, session: int, change: Change) -> None:
         )
     if change.pinned:
         connection.execute(
-            "UPDATE messages SET pinned = 1 WHERE session = ? AND id = ?",
-            (session, change.pinned),
+            "UPDATE messages SET pinned = 1 WHERE session = ? AND id = ?", (session, change.pinned)
         )
     if change.dialect:
         connection.execute(

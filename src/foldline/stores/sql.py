@@ -14,13 +14,7 @@ from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, rows
 from foldline.stores.log import BATCHES_PAGE, StoredIds, StoredRows, overtaken, replaced_error
-from foldline.stores.protocol import (
-    FOUND_AT_MOST,
-    Change,
-    SessionHead,
-    SessionInfo,
-    StoredSession,
-)
+from foldline.stores.protocol import FOUND_AT_MOST, Change, SessionHead, SessionInfo, StoredSession
 
 
 class SqlStore:

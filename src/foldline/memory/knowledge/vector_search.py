@@ -108,11 +108,7 @@ class SignTable:
         )
 
     def nearest(
-        self,
-        connection: Connection,
-        space: int,
-        removed: int,
-        vector: Sequence[float],
+        self, connection: Connection, space: int, removed: int, vector: Sequence[float]
     ) -> dict[int, bytes]:
         """
         Return the vectors of the chunks of a namespace that are nearest to one.
