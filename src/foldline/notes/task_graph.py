@@ -8,7 +8,9 @@ is never lost by the failure of another, and is free again as soon as that one i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal, TypeAlias
 
 from foldline.notes.note import NoteMetadata
@@ -117,19 +119,13 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
 
 def _sort(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
-    missing = {
-        one: len({n for n in metadata.needs if n in tasks}) for one, metadata in tasks.items()
-    }
-    followers: dict[str, list[str]] = {one: [] for one in tasks}
-    for one, metadata in tasks.items():
-        for need in set(metadata.needs) & tasks.keys():
-            followers[need].append(one)
-    out = sorted(one for one, count in missing.items() if not count)
-    for one in out:  # it grows meanwhile
-        for follower in sorted(followers[one]):
-            missing[follower] -= 1
-            if not missing[follower]:
-                out.append(follower)
+    needs = {one: {*metadata.needs} & tasks.keys() for one, metadata in tasks.items()}
+    sorter, out = TopologicalSorter(needs), list[str]()
+    with suppress(CycleError):  # it goes on as far as no cycle is in the way
+        sorter.prepare()
+    while ready := sorted(sorter.get_ready()):
+        out += ready
+        sorter.done(*ready)
     return out
 
 
