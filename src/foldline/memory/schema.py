@@ -125,17 +125,27 @@ NEAR_TABLES: Final = (
 
 
 def open_memory(place: str | os.PathLike[str]) -> Database:
+    """Open the database of memories at a path or a URL; see `open_database`."""
+    return open_database(place, SCHEMA, POSTGRES)
+
+
+def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresSchema) -> Database:
     """
-    Open the database of memories at a path or a URL; it is made where it is missing.
+    Open the database at a path or a URL; it is made where it is missing.
+
+    Args:
+        place: The SQLite file, or the URL of a PostgreSQL database.
+        file: What a file holds.
+        server: What a schema of a PostgreSQL database holds.
 
     Raises:
-        StoreError: It cannot be opened, or is no memory.
+        StoreError: It cannot be opened, or holds something else.
         MissingExtra: The extra ``postgres`` is not installed.
     """
     if isinstance(place, str) and is_url(place):
         from foldline.postgres.database import PostgresDatabase
 
-        return PostgresDatabase(place, POSTGRES)
+        return PostgresDatabase(place, server)
     from foldline.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(place, SCHEMA)
+    return SqliteDatabase(place, file)

@@ -11,6 +11,7 @@ from typing import Final
 from foldline.memory.directions import open_directions, set_searching
 from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
 from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
+from foldline.memory.schema import open_database
 from foldline.memory.term_rows import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
@@ -145,21 +146,17 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
         StoreError: It cannot be opened, or is no store of knowledge.
         MissingExtra: The extra ``postgres`` is not installed.
     """
-    if isinstance(place, str) and is_url(place):
-        from foldline.postgres.database import PostgresDatabase
-
-        database = PostgresDatabase(place, POSTGRES)
-        try:
-            vectors = ChunkDirections(
+    database = open_database(place, KNOWLEDGE, POSTGRES)
+    try:
+        if is_url(place):
+            directions = (
                 None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
             )
-            return KnowledgeStore(database, ChunkTerms(), vectors)
-        except BaseException:
-            database.close()
-            raise
-    from foldline.sqlite.database import SqliteDatabase
-
-    file = SqliteDatabase(place, KNOWLEDGE)
-    with file.reading() as connection:
-        connection.execute(f"PRAGMA cache_size = -{CACHE}")
-    return KnowledgeStore(file, FullText(), SignTable("" if embedder is None else embedder.name))
+            return KnowledgeStore(database, ChunkTerms(), ChunkDirections(directions))
+        with database.reading() as connection:
+            connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    except BaseException:
+        database.close()
+        raise
+    signs = SignTable("" if embedder is None else embedder.name)
+    return KnowledgeStore(database, FullText(), signs)
