@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from foldline.atomic_files import sync_folder
 from foldline.errors import InputError, StoreError
 from foldline.notes.note import BrokenNote
 
@@ -188,8 +189,8 @@ class Folder:
             raise StoreError(f"{other.path / new_name} is in the way.", hint="Move it elsewhere.")
         try:
             self._at(name).rename(other._at(new_name))
-            _to_disk(other.path)
-            _to_disk(self.path)
+            sync_folder(other.path)
+            sync_folder(self.path)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -216,7 +217,7 @@ class Folder:
                     os.fsync(file.fileno())
             yield part, place
             if durable:
-                _to_disk(self.path)
+                sync_folder(self.path)
         except FileExistsError:
             raise
         except OSError as error:
@@ -230,17 +231,6 @@ class Folder:
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InputError(f"{name[:80]!r} is no name of a file in a folder")
         return self.path / name
-
-
-def _to_disk(folder: Path) -> None:
-    """Bring the entries of a folder to the disk, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _store_error(what: str, error: Exception) -> StoreError:

@@ -170,19 +170,6 @@ def parse_tags(tags: Any) -> tuple[str, ...]:
     return out
 
 
-def _title(value: Any) -> str:
-    return title_of(_words("title", value))
-
-
-def _content(value: Any) -> str:
-    """Return a content with what is no character replaced, as a file cannot hold it."""
-    return _words("content", value).encode("utf-8", "replace").decode()
-
-
-def _source(value: Any) -> str:
-    return one_line(_words("source", value)[:LONGEST_SOURCE])
-
-
 def _words(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"the {name} of a note is a text, not {type(value).__name__}", field=name)
@@ -199,13 +186,14 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     return str(value)
 
 
-FORMS: Final = {
-    "title": _title,
-    "content": _content,
+FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "title": lambda value: title_of(_words("title", value)),
+    # What is no character is replaced: a file cannot hold it.
+    "content": lambda value: _words("content", value).encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),
     "tags": parse_tags,
     "level": lambda value: _one_of("level", LEVELS, value),
-    "source": _source,
+    "source": lambda value: one_line(_words("source", value)[:LONGEST_SOURCE]),
 }
 
 
