@@ -225,7 +225,6 @@ def _missing_word(
     word: CoverageWord, share: float, holders: Sequence[tuple[frozenset[str], int, str]]
 ) -> MeasureFinding:
     """Name a missing word, and the first that holds it; nothing where nothing does."""
-    for held, tokens, label in holders:
-        if word.within(held):
-            return MeasureFinding(word.name, share, tokens, label)
-    return MeasureFinding(word.name, share)
+    held = (one for one in holders if word.within(one[0]))
+    _, tokens, label = next(held, (frozenset(), 0, ""))
+    return MeasureFinding(word.name, share, tokens, label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from foldline.evaluation.retention import (
     RetentionObservation,
     Score,
 )
-from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
+from foldline.evaluation.sections import Cell, Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.info import Prices
 
 RESAMPLES = 2_000
@@ -198,15 +198,8 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     ours = [seen for seen in observations if seen.score.method.startswith("Foldline")]
     broken = [seen for seen in ours if seen.made.broken]
     failed = [seen for seen in ours if seen.made.problem]
-    rows = [
-        (
-            method,
-            sum(seen.score.method == method for seen in ours),
-            sum(seen.score.method == method for seen in failed),
-            sum(seen.score.method == method for seen in broken),
-        )
-        for method in dict.fromkeys(seen.score.method for seen in ours)
-    ]
+    counts = [Counter(seen.score.method for seen in some) for some in (ours, failed, broken)]
+    rows: list[tuple[Cell, ...]] = [(one, *(count[one] for count in counts)) for one in counts[0]]
     table = ReportTable(
         "", ("method", "compactions", "could not fit", "promise broken"), tuple(rows)
     )

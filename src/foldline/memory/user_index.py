@@ -78,18 +78,12 @@ class UserIndex:
         """Take in what a transaction changed; this index does so when it searches."""
 
     def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
-        facts, over = self._facts, self._over(wanted.now)
-        admits = wanted.admits()
+        facts, now, admits = self._facts, wanted.now, wanted.admits()
+        ends = ((name, facts[name].expires) for name in self._expiring)
+        over = {name for name, end in ends if end is not None and end <= now}
         if admits is None:
             return (lambda name: name not in over) if over else None
-        if not over:
-            return lambda name: admits(facts[name])
         return lambda name: name not in over and admits(facts[name])
-
-    def _over(self, now: float) -> set[str]:
-        """Return the memories whose time is over."""
-        ends = ((name, self._facts[name].expires) for name in self._expiring)
-        return {name for name, end in ends if end is not None and end <= now}
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
