@@ -74,18 +74,12 @@ def _draw_bars(axes: Axes, plot: Plot) -> None:
         values = [y for _, y in series.points]
         colours = [_colour(plot.labels, int(x)) for x, _ in series.points]
         error = _error(series, values)
-        bars = axes.barh(places, values, thick * 0.92, color=colours, alpha=shade)
-        axes.errorbar(values, places, xerr=error, fmt="none", ecolor=INK, elinewidth=0.8)
-        for bar, value in zip(bars, values, strict=True):
-            end = value if error is None else series.high[values.index(value)]
-            axes.annotate(
-                f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}",
-                (end, bar.get_y() + bar.get_height() / 2),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7,
-            )
+        lines = {"ecolor": INK, "elinewidth": 0.8}
+        bars = axes.barh(
+            places, values, thick * 0.92, color=colours, alpha=shade, xerr=error, error_kw=lines
+        )
+        figures = [f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" for value in values]
+        axes.bar_label(bars, figures, padding=4, fontsize=7)
     axes.set_yticks(range(len(plot.labels)), list(plot.labels))
     for tick, label in zip(axes.get_yticklabels(), plot.labels, strict=True):
         tick.set_fontweight("bold" if label.startswith(OURS) else "normal")

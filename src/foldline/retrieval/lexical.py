@@ -29,6 +29,8 @@ class Postings:
 
     Args:
         statistics: The numbers of the whole where these documents are only a part of it.
+
+    ``lengths`` says how many terms each document has.
     """
 
     def __init__(self, statistics: Statistics | None = None) -> None:
@@ -36,11 +38,11 @@ class Postings:
         self._rows: dict[str, array[int]] = {}
         self._repeats: dict[str, dict[int, int]] = {}
         self._terms: dict[int, tuple[str, ...]] = {}
-        self._lengths: dict[int, int] = {}
+        self.lengths: dict[int, int] = {}
         self._total = 0
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return len(self.lengths)
 
     def add(self, number: int, terms: Iterable[str]) -> None:
         """Add a document under a number larger than all before."""
@@ -58,7 +60,7 @@ class Postings:
                 if count > 1:
                     self._repeats.setdefault(term, {})[number] = min(count, MOST_REPEATS)
         self._terms[number] = unique
-        self._lengths[number] = len(listed)
+        self.lengths[number] = len(listed)
         self._total += len(listed)
 
     def remove(self, number: int) -> None:
@@ -71,12 +73,7 @@ class Postings:
             repeats = self._repeats.get(term)
             if repeats is not None:
                 repeats.pop(number, None)
-        self._total -= self._lengths.pop(number)
-
-    @property
-    def lengths(self) -> Mapping[int, int]:
-        """How many terms each document has."""
-        return self._lengths
+        self._total -= self.lengths.pop(number)
 
     def holding(self, number: int, wanted: frozenset[str]) -> dict[str, int]:
         """Return which of these terms a document holds, and how often."""
@@ -86,14 +83,14 @@ class Postings:
     @property
     def documents(self) -> int:
         """How many documents the store has."""
-        return self._statistics.documents if self._statistics else len(self._lengths)
+        return self._statistics.documents if self._statistics else len(self.lengths)
 
     @property
     def mean_length(self) -> float:
         """Terms per document."""
         if self._statistics:
             return max(self._statistics.length, 1.0)
-        return max(self._total / max(len(self._lengths), 1), 1.0)
+        return max(self._total / max(len(self.lengths), 1), 1.0)
 
     def held(self, term: str) -> int:
         """Return how many documents here hold a term."""
