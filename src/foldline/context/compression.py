@@ -59,17 +59,13 @@ SUMMARY_SHARE: Final = 0.5
 SAMPLE: Final = 20_000
 """Characters by which the kind of a text is told."""
 
-KIND_OF_TYPE: Final[dict[str, Kind]] = {
-    "conversation": "conversation",
-    "conversation_summary": "conversation",
-    "log": "log",
-    "tool_result": "log",
-    "terminal": "log",
+_TYPES: Final[dict[Kind, str]] = {
+    "conversation": "conversation conversation_summary",
+    "log": "log tool_result terminal",
     "code": "code",
-    "code_structure": "data",
-    "references": "data",
-    "table": "data",
+    "data": "code_structure references table",
 }
+KIND_OF_TYPE: Final = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 _TURN: Final = re.compile(
     r"^(?:user|assistant|system|human|ai|tool|用户|助手)\s*[:：]", re.I | re.M

@@ -78,6 +78,12 @@ FLEXIBLE: Final = ("state", "evidence", "context")
 """The sections whose size can be limited; the others hold what is mandatory."""
 
 
+_FRACTIONS: Final = """
+reserve_ratio min_relevance recency_weight relevance_weight diversity recent_relevance
+largest_share
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ContextConfig:
     """
@@ -130,15 +136,7 @@ class ContextConfig:
     def __post_init__(self) -> None:
         whole("max_tokens", self.max_tokens, 1)
         whole("recent_messages", self.recent_messages)
-        for name in (
-            "reserve_ratio",
-            "min_relevance",
-            "recency_weight",
-            "relevance_weight",
-            "diversity",
-            "recent_relevance",
-            "largest_share",
-        ):
+        for name in _FRACTIONS.split():
             positive(name, getattr(self, name), 1.0)
         positive("decay", self.decay)
         positive("source_seconds", self.source_seconds)
