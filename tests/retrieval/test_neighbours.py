@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.retrieval.neighbours import AFTER, BEFORE, Neighbours
+from foldline.retrieval.lexical import AFTER, BEFORE, Neighbours
 
 
 def test_a_window_has_those_before_and_after_in_the_same_group():

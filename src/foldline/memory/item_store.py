@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
@@ -14,6 +15,7 @@ from foldline.memory.schema import GONE, SUPERSEDED
 from foldline.sql import Connection, Database
 
 
+@dataclass(frozen=True, slots=True)
 class ItemStore:
     """
     Writes and counts the memories of one user; `Memory` says what each method does.
@@ -26,32 +28,27 @@ class ItemStore:
         follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        user: str,
-        builder: ItemBuilder,
-        clock: Callable[[], float],
-        follow: Callable[[Connection], None],
-    ) -> None:
-        self._database, self._user = database, user
-        self._builder, self._clock, self._follow = builder, clock, follow
+    database: Database
+    user: str
+    builder: ItemBuilder
+    clock: Callable[[], float]
+    follow: Callable[[Connection], None]
 
     @contextmanager
     def _changing(self, now: float) -> Iterator[UserRows]:
         """Change the memories of the user, as a change that has a number."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             # First of all: it keeps other writers of this user waiting.
-            yield UserRows(connection, self._user, now, tick(connection, self._user))
-            self._follow(connection)
+            yield UserRows(connection, self.user, now, tick(connection, self.user))
+            self.follow(connection)
 
     def add(self, item: MemoryItem) -> Added:
         """Write a new memory, or refresh the live one that says the same."""
-        row = self._builder.row(item)
+        row = self.builder.row(item)
         with self._changing(item.added) as rows:
             same = rows.find_same(item.kind, row.fingerprint)
             if same is not None:
-                fresh = self._builder.refresh(same, item)
+                fresh = self.builder.refresh(same, item)
                 self._supersede(rows, fresh, "refreshed", row.vector)
                 return Added(fresh, "known")
             rows.insert(row)
@@ -61,27 +58,27 @@ class ItemStore:
     def _make_room(self, rows: UserRows) -> tuple[str, ...]:
         """Forget the working memories that are over the bounds."""
         held = rows.select(Filter(rows.now, ("working",)), ALL)
-        least = choose_evicted(held[::-1], self._builder.limits, rows.now)
+        least = choose_evicted(held[::-1], self.builder.limits, rows.now)
         ids = tuple(item.id for item in least)
         rows.end(ids, GONE, "capacity")
         return ids
 
     def update(self, id: str, change: Callable[[MemoryItem, float], MemoryItem]) -> MemoryItem:  # noqa: A002
         """Replace a memory by what ``change`` makes of it and of the time."""
-        now = self._clock()
+        now = self.clock()
         with self._changing(now) as rows:
             old = _live(rows, id)
             if old.is_expired(now):
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
             new = change(old, now)
             same = new.content == old.content
-            vector = rows.find_vector(id, self._builder.tools.model) if same else None
+            vector = rows.find_vector(id, self.builder.tools.model) if same else None
             self._supersede(rows, new, "updated", vector)
         return new
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002
         """Forget one memory."""
-        with self._changing(self._clock()) as rows:
+        with self._changing(self.clock()) as rows:
             _live(rows, id)
             rows.end([id], GONE, "removed")
         return Forgotten(rows.clock, (id,))
@@ -95,7 +92,7 @@ class ItemStore:
 
     def undo(self, batch: int) -> tuple[str, ...]:
         """Restore what was forgotten together; return the ids."""
-        with self._changing(self._clock()) as rows:
+        with self._changing(self.clock()) as rows:
             return tuple(rows.restore(batch))
 
     def consolidate(self, wanted: Filter, target: Kind) -> tuple[MemoryItem, ...]:
@@ -103,28 +100,28 @@ class ItemStore:
         made = list[MemoryItem]()
         with self._changing(wanted.now) as rows:
             for old in rows.select(wanted, ALL, "oldest"):
-                new = self._builder.promote(old, target, wanted.now)
-                row = self._builder.row(new, rows.find_vector(old.id, self._builder.tools.model))
+                new = self.builder.promote(old, target, wanted.now)
+                row = self.builder.row(new, rows.find_vector(old.id, self.builder.tools.model))
                 same = rows.find_same(new.kind, row.fingerprint)
                 rows.end([old.id], SUPERSEDED, f"consolidated into {new.id}")
                 if same is None:
                     rows.insert(row)
                 else:
-                    new = self._builder.refresh(same, new)
+                    new = self.builder.refresh(same, new)
                     self._supersede(rows, new, "refreshed", row.vector)
                 made.append(new)
         return tuple(made)
 
     def clear(self) -> int:
         """Erase everything of this user; return how many memories were live."""
-        with self._changing(self._clock()) as rows:
+        with self._changing(self.clock()) as rows:
             return rows.clear()
 
     def _supersede(
         self, rows: UserRows, item: MemoryItem, reason: str, vector: bytes | None
     ) -> None:
         rows.end([item.id], SUPERSEDED, reason)
-        rows.insert(self._builder.row(item, vector))
+        rows.insert(self.builder.row(item, vector))
 
 
 def _live(rows: UserRows, id: str) -> MemoryItem:  # noqa: A002

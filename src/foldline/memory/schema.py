@@ -6,10 +6,10 @@ import os
 from typing import Final
 
 from foldline.memory.directions import EMBEDDERS
-from foldline.memory.term_rows import LEVELLED, TERM_TABLES
+from foldline.memory.term_index import LEVELLED, TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
-from foldline.sqlite.schema import Schema
+from foldline.sqlite.database import Schema
 
 LIVE, SUPERSEDED, GONE = "live", "superseded", "gone"
 """A revision is what is remembered, was replaced by a later one, or was forgotten."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.memory.directions import literal
-from foldline.memory.term_rows import clear_terms, drop_terms, index_terms
+from foldline.memory.term_index import clear_terms, drop_terms, index_terms
 from foldline.sql import Connection, Database
 
 CHANGES: Final = 2_000

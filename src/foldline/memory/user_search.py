@@ -19,8 +19,7 @@ from foldline.memory.item_rows import ALL, Filter
 from foldline.memory.items import FoundMemory, MemoryTools
 from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
-from foldline.memory.term_index import plan_readings, query_entries
-from foldline.memory.term_rows import TermRows
+from foldline.memory.term_index import TermRows, plan_readings, query_entries
 from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
@@ -29,7 +28,7 @@ from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, date_windows
 from foldline.retrieval.embedding import Matrix
 from foldline.retrieval.index import LONGEST_QUERY
-from foldline.retrieval.neighbours import AFTER, BEFORE
+from foldline.retrieval.lexical import AFTER, BEFORE
 from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from foldline.errors import InputError, StoreError
-from foldline.notes.catalog_cache import CatalogEntry
+from foldline.notes.catalog import CatalogEntry
 from foldline.notes.consolidation_plan import (
     ConsolidationPlan,
     LevelSettings,

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from foldline.errors import StoreError
-from foldline.notes.catalog_cache import CatalogEntry
+from foldline.notes.catalog import CatalogEntry
 from foldline.notes.folder import LISTING, Folder
 from foldline.notes.note import BrokenNote
 from foldline.notes.note_fields import one_line

@@ -22,8 +22,7 @@ from typing import Final
 
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError, StoreError
-from foldline.notes.catalog import ENDING, Catalog
-from foldline.notes.catalog_cache import CatalogCache, CatalogEntry
+from foldline.notes.catalog import ENDING, Catalog, CatalogCache, CatalogEntry
 from foldline.notes.folder import LISTING, Folder, FolderLock
 from foldline.notes.index_page import Listing
 from foldline.notes.markdown_file import format_file, parse_file, patch_file

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from foldline.notes.catalog_cache import CatalogEntry
+from foldline.notes.catalog import CatalogEntry
 from foldline.notes.note import (
     RELEVANCE,
     Kind,

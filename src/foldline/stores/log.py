@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar, overload
 
 from foldline.errors import StoreError
@@ -73,6 +74,7 @@ class LazySequence(Sequence[Row]):
     __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
 
 
+@dataclass(eq=False, repr=False)
 class StoredRows(LazySequence[Row]):
     """
     The first rows of a session. What was recorded stays, so it may be read later.
@@ -86,29 +88,24 @@ class StoredRows(LazySequence[Row]):
         what: What errors call them.
     """
 
-    def __init__(
-        self,
-        reading: Reading,
-        session: int,
-        size: int,
-        select: Callable[[Connection, int, int, int], Iterable[Row]],
-        page: int = PAGE,
-        what: str = "messages",
-    ) -> None:
-        self._reading, self._session, self._size = reading, session, size
-        self._select, self._page, self._what = select, page, what
+    reading: Reading
+    session: int
+    size: int
+    select: Callable[[Connection, int, int, int], Iterable[Row]]
+    page: int = PAGE
+    what: str = "messages"
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __iter__(self) -> Iterator[Row]:
-        for start in range(0, self._size, self._page):
-            yield from self._read(start, min(start + self._page, self._size))
+        for start in range(0, self.size, self.page):
+            yield from self._read(start, min(start + self.page, self.size))
 
     def _read(self, start: int, stop: int) -> list[Row]:
-        with self._reading() as connection:
-            found = list(self._select(connection, self._session, start, stop))
-            is_there = rows.is_there(connection, self._session)
+        with self.reading() as connection:
+            found = list(self.select(connection, self.session, start, stop))
+            is_there = rows.is_there(connection, self.session)
         if not is_there:
             raise StoreError(
                 "This session was deleted from the archive while it was open.",
@@ -116,23 +113,20 @@ class StoredRows(LazySequence[Row]):
             )
         if len(found) != stop - start:
             raise damage_error(
-                f"{len(found):,} of the {stop - start:,} {self._what} from {start:,} on"
+                f"{len(found):,} of the {stop - start:,} {self.what} from {start:,} on"
             )
         return found
 
 
 class StoredIds(StoredRows[str]):
-    """The ids of the first messages of a session; arguments as `StoredRows` has them."""
-
-    def __init__(self, reading: Reading, session: int, size: int) -> None:
-        super().__init__(reading, session, size, rows.message_ids, IDS_PAGE)
+    """The ids of the first messages of a session."""
 
     def find(self, number: str) -> int | None:
         """Return the position of the message with an id, None where there is none."""
-        with self._reading() as connection:
-            return rows.position(connection, self._session, number, self._size)
+        with self.reading() as connection:
+            return rows.position(connection, self.session, number, self.size)
 
     def next_kept(self, start: int) -> int:
         """Return the first position from one on that is kept; the size where none is."""
-        with self._reading() as connection:
-            return rows.next_position(connection, self._session, start, self._size)
+        with self.reading() as connection:
+            return rows.next_position(connection, self.session, start, self.size)

@@ -12,8 +12,7 @@ from collections.abc import Collection
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
-from foldline.stores import blobs, rows
-from foldline.stores.log import BATCHES_PAGE, StoredIds, StoredRows, overtaken, replaced_error
+from foldline.stores import blobs, log, rows
 from foldline.stores.protocol import FOUND_AT_MOST, Change, SessionHead, SessionInfo, StoredSession
 
 
@@ -62,9 +61,11 @@ class SqlStore:
             return StoredSession(
                 rows.head(row[:5]),
                 rows.whole(row[5], "the generation of a session"),
-                StoredIds(reading, session, size),
-                StoredRows(reading, session, size, rows.messages),
-                StoredRows(reading, session, batches, rows.batches, BATCHES_PAGE, "compactions"),
+                log.StoredIds(reading, session, size, rows.message_ids, log.IDS_PAGE),
+                log.StoredRows(reading, session, size, rows.messages),
+                log.StoredRows(
+                    reading, session, batches, rows.batches, log.BATCHES_PAGE, "compactions"
+                ),
                 rows.memory(connection, session),
                 rows.newest_checkpoint(connection, session),
                 session,
@@ -217,9 +218,9 @@ class SqlStore:
             (rows.moment(change), name, generation, change.session),
         ).fetchone()
         if row is None and not rows.is_called(connection, name, change.session):
-            raise replaced_error(name)
+            raise log.replaced_error(name)
         if row is None:
-            raise overtaken(name)
+            raise log.overtaken(name)
         self._compare(row[1] or "")
         return int(row[0])
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
 
-from foldline.memory.term_index import Reading
-from foldline.memory.term_rows import TermRows, clear_terms, drop_terms, index_terms
+from foldline.memory.term_index import Reading, TermRows, clear_terms, drop_terms, index_terms
 from foldline.sql import Connection, Parameters
 
 BITS: Final = 40

@@ -12,11 +12,11 @@ from foldline.memory.directions import open_directions, set_searching
 from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
 from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
 from foldline.memory.schema import open_database
-from foldline.memory.term_rows import TERM_TABLES
+from foldline.memory.term_index import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
-from foldline.sqlite.schema import Schema
+from foldline.sqlite.database import Schema
 
 _TABLES: Final = (
     # ``next`` numbers chunks; numbers are never used again, for others may remember them.
