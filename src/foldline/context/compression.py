@@ -197,39 +197,25 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
         The item, never larger than its room; its method and note say what was done. A summary
         that fails, is too long, or names things that the text does not name is not used.
     """
-    packet = choice.scored.packet
-    counter = how.counter
+    scored, counter = choice.scored, how.counter
+    packet, asked = scored.packet, bool(scored.matched)
     whole = counter.text(packet.content)
-    room = max(0, choice.room - (choice.scored.tokens - whole))
-    before = how.former.get(fingerprint(packet), "")
-    fits = bool(before) and counter.text(before) <= room
-    fits = fits and term_set(before).issuperset(choice.scored.matched)
+    room = max(0, choice.room - (scored.tokens - whole))
+    text = how.former.get(fingerprint(packet), "")
+    fits = bool(text) and counter.text(text) <= room
+    fits = fits and term_set(text).issuperset(scored.matched)
     readable = how.reader is not None and whole + room + PROMPT_TOKENS <= how.reader.window
-    chosen = choose_method(
-        kind_of(packet),
-        whole,
-        room,
-        asked=bool(choice.scored.matched),
-        repeated=fits,
-        model=readable,
-    )
-    text = before
+    kind = kind_of(packet)
+    chosen = choose_method(kind, whole, room, asked=asked, repeated=fits, model=readable)
     if chosen.method == "summary":
         text, refused = yield from _summary(packet, room, how)
         if refused:
             chosen = ShorteningMethod("excerpt", f"the summary was not used: {refused}")
     if chosen.method not in ("repeat", "summary"):
         text = without_model(chosen.method, packet.content, room, how)
-    return ContextItem(
-        packet,
-        text,
-        counter.text(text) + choice.scored.tokens - whole,
-        choice.scored.tokens,
-        chosen.method,
-        chosen.because,
-        choice.scored.relevance,
-        choice.scored.score,
-    )
+    tokens = counter.text(text) + scored.tokens - whole
+    why = (chosen.method, chosen.because, scored.relevance, scored.score)
+    return ContextItem(packet, text, tokens, scored.tokens, *why)
 
 
 def without_model(method: str, text: str, room: int, how: Shortening) -> str:

@@ -52,11 +52,9 @@ def _missing(
             yield says["cut"].format(name=finding.name, other=finding.other, tokens=finding.tokens)
             continue
         cure = says["same" if left.reason == "repeats" else left.reason]
+        cure = cure.format(tokens=left.tokens, value=left.relevance)
         yield says["left"].format(
-            name=finding.name,
-            other=finding.other,
-            reason=left.reason,
-            cure=cure.format(tokens=left.tokens, value=left.relevance),
+            name=finding.name, other=finding.other, reason=left.reason, cure=cure
         )
 
 
@@ -154,16 +152,11 @@ def evaluate(
         for section in sections
     )
     says = SENTENCES[tongue]
-    sentences = [*_advice(found, items, left_out, sources, says)]
+    sentences = tuple(_advice(found, items, left_out, sources, says))
     waiting = sum(one.reason in ("room", "section") for one in left_out)
     if waiting and tokens < ROOMY * max_tokens:
-        sentences.append(says["roomy"].format(value=tokens / max_tokens, count=waiting))
+        sentences += (says["roomy"].format(value=tokens / max_tokens, count=waiting),)
     score = sum(WEIGHTS[name] * value for name, value in worth.items())
     return QualityReport(
-        score,
-        **found,
-        tokens=tokens,
-        max_tokens=max_tokens,
-        budget=budget,
-        advice=tuple(sentences),
+        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=sentences
     )
