@@ -95,29 +95,24 @@ def is_called(connection: Connection, name: str, session: int | None) -> bool:
 
 def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     """Remove sessions and the blobs that only they held; return how many sessions there were."""
-    count = 0
-    for name in dict.fromkeys(names):
-        row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            continue
-        # Batches point at memories, so they go first.
-        for statement in (
-            "DELETE FROM messages WHERE session = ?",
-            "DELETE FROM batches WHERE session = ?",
-            "DELETE FROM memories WHERE session = ?",
-            "DELETE FROM checkpoints WHERE session = ?",
-            "DELETE FROM sessions WHERE id = ?",
-        ):
-            connection.execute(statement, (row[0],))
-        count += 1
-    if count:
+    wanted = [(name,) for name in dict.fromkeys(names)]
+    found = [
+        connection.execute("SELECT id FROM sessions WHERE name = ?", one).fetchone()
+        for one in wanted
+    ]
+    gone = [tuple(row) for row in found if row is not None]
+    # Batches point at memories, so they go first.
+    for table in ("messages", "batches", "memories", "checkpoints"):
+        connection.executemany(f"DELETE FROM {table} WHERE session = ?", gone)  # noqa: S608  # a constant
+    connection.executemany("DELETE FROM sessions WHERE id = ?", gone)
+    if gone:
         connection.execute(
             "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
             " EXCEPT SELECT wire FROM messages"
             " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
             " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
         )
-    return count
+    return len(gone)
 
 
 # --- what was prepared -----------------------------------------------------------------------

@@ -131,12 +131,8 @@ def _shorten(passage: Passage, most: int, count: Count) -> Passage | None:
     if not low:
         return None
     last = passage.first + low - 1 if passage.unit != "page" else passage.last
-    return replace(
-        passage,
-        text="\n".join(lines[:low]) + CUT,
-        last=min(last, passage.last),
-        tokens=count("\n".join(lines[:low]) + CUT),
-    )
+    text = "\n".join(lines[:low]) + CUT
+    return replace(passage, text=text, last=min(last, passage.last), tokens=count(text))
 
 
 NOTHING: Final = "NO EVIDENCE"
