@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from foldline.errors import StoreError
+from foldline.errors import UNREADABLE, StoreError
 from foldline.notes.folder import Folder, Stamp
 from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
@@ -78,19 +78,12 @@ class CatalogCache:
     def rows(self) -> dict[str, CatalogEntry]:
         """Return everything that is kept, by the names of the files; nothing if it is unusable."""
         try:
-            with self._open() as database, database.reading() as connection:
+            with contextlib.closing(self._open()) as database, database.reading() as connection:
                 found = connection.execute(
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
                 return {one.name: one for one in map(_entry, found)}
-        except (
-            StoreError,
-            BrokenNote,
-            ValueError,
-            TypeError,
-            OverflowError,
-            RecursionError,
-        ) as error:
+        except (StoreError, *UNREADABLE) as error:
             if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                 self._discard()
             return {}
@@ -100,7 +93,7 @@ class CatalogCache:
         # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
         with (
             contextlib.suppress(StoreError),
-            self._open() as database,
+            contextlib.closing(self._open()) as database,
             database.writing() as connection,
         ):
             connection.executemany(
@@ -112,15 +105,10 @@ class CatalogCache:
             )
             connection.executemany("DELETE FROM files WHERE name = ?", ((name,) for name in gone))
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[SqliteDatabase]:
+    def _open(self) -> SqliteDatabase:
         if self._path.is_symlink():
             raise StoreError(f"{self._path} is a link.")
-        database = SqliteDatabase(self._path, SCHEMA, patience=PATIENCE)
-        try:
-            yield database
-        finally:
-            database.close()
+        return SqliteDatabase(self._path, SCHEMA, patience=PATIENCE)
 
     def _discard(self) -> None:
         """Remove a file that is no cache; one that is only busy stays."""
