@@ -21,7 +21,8 @@ from statistics import fmean
 from typing import Any, get_args
 
 from context_data import COUNTER, NOW, Fact, cases, codebase, facts, filler, haystack, shaped_text
-from foldline.context.builder import ContextBuilder, Stages
+from foldline.context.assembly import Stages
+from foldline.context.builder import ContextBuilder
 from foldline.context.comparison import acompare, measure, recall
 from foldline.context.compression import Kind, Shortening, choose_method, without_model
 from foldline.context.gathering import Gathered, SourceReport, gather

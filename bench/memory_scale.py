@@ -35,10 +35,9 @@ import psycopg
 from foldline.memory import Memory, search_rows
 from foldline.memory.directions import open_directions, set_searching
 from foldline.memory.item_builder import make_filter
-from foldline.memory.items import KINDS, fingerprint
+from foldline.memory.items import KINDS, MemoryLimits, MemoryTools, fingerprint
 from foldline.memory.schema import NEAR_TABLES, open_memory
 from foldline.memory.search_rows import catch_up, fill_vectors, read_state
-from foldline.memory.user_index import cut_name
 from foldline.memory.user_search import FEWEST
 from foldline.relevance.terms import terms
 from foldline.retrieval import pack
@@ -48,6 +47,7 @@ USERS = {"ann": 0.70, "bob": 0.20, "carla": 0.09, "dan": 0.01}
 SYLLABLES = [a + b for a in "bdfgklmnprtvz" for b in ("a", "e", "i", "o")]
 DAY, DAYS = 86_400.0, 1_000
 NOW = 1_790_000_000.0
+TOOLS = MemoryTools(MemoryLimits())
 SERVER = {
     "shared_buffers": "8GB",
     "max_wal_size": "16GB",
@@ -136,7 +136,7 @@ class World:
             chance.choices(KINDS, (1, 60, 39))[0], content, round(chance.betavariate(2, 3), 4),
             happened, happened, None, WORDS + 4, f"session {number // PER_SESSION}",
             chance.choice(("Ann", "Bob", "")), "", "[]", 1, "{}", fingerprint(content),
-            " ".join(terms(content)), cut_name(None), pack(self.vector(number)), Looked.name,
+            " ".join(terms(content)), TOOLS.cut, pack(self.vector(number)), Looked.name,
             "live", None, "", number + 1,
         )  # fmt: skip
 

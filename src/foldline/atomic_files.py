@@ -46,10 +46,10 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
             with contextlib.suppress(OSError):
                 Path(file.name).unlink()
             raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a new name in a folder durable; not every system lets folders be opened."""
     with contextlib.suppress(PermissionError):
         number = os.open(folder, os.O_RDONLY)

@@ -18,6 +18,41 @@ def is_url(place: str | os.PathLike[str]) -> bool:
     return isinstance(place, str) and place.startswith(POSTGRES)
 
 
+_KEY: Final = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+
+TYPES: Final = {
+    "key": ("INTEGER PRIMARY KEY", _KEY),
+    "rising_key": ("INTEGER PRIMARY KEY AUTOINCREMENT", _KEY),
+    "given_key": ("INTEGER PRIMARY KEY", "bigint PRIMARY KEY"),
+    "label": ("TEXT", 'text COLLATE "C"'),
+    "text": ("TEXT", "text"),
+    "whole": ("INTEGER", "bigint"),
+    "small": ("INTEGER", "smallint"),
+    "real": ("REAL", "double precision"),
+    "bytes": ("BLOB", "bytea"),
+    "by_key": ("WITHOUT ROWID", ""),
+}
+"""
+What SQLite and PostgreSQL say in a table for: keys that the database gives, that it never gives
+again, that come with the row; texts that are ordered letter by letter, and others; numbers; bytes;
+and the end of a table whose rows are found by their key alone.
+"""
+
+
+def sqlite_tables(statements: Iterable[str]) -> tuple[str, ...]:
+    """Return statements that make tables for SQLite; in braces they have names of `TYPES`."""
+    return tuple(
+        one.format_map({name: word for name, (word, _) in TYPES.items()}) for one in statements
+    )
+
+
+def postgres_tables(statements: Iterable[str]) -> tuple[str, ...]:
+    """Return such statements for PostgreSQL."""
+    return tuple(
+        one.format_map({name: word for name, (_, word) in TYPES.items()}) for one in statements
+    )
+
+
 class Rows(Protocol):
     """What a statement found."""
 

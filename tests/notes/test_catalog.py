@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from foldline.notes import catalog as catalog_module
-from foldline.notes.catalog import Catalog
-from foldline.notes.catalog_cache import CatalogCache
+from foldline.notes.catalog import Catalog, CatalogCache
 from foldline.notes.folder import Folder
 
 
@@ -209,7 +208,7 @@ def test_a_cache_that_says_nonsense_is_as_good_as_none(
 def test_a_cache_that_another_process_is_writing_stays(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foldline.notes.catalog_cache.PATIENCE", 0.01)
+    monkeypatch.setattr("foldline.notes.catalog.PATIENCE", 0.01)
     sidecar = CatalogCache(bench.index)
     sidecar.rows()
     connection = sqlite3.connect(bench.index)

@@ -9,7 +9,7 @@ import pytest
 from foldline.errors import BudgetError, InputError, StoreError
 from foldline.notes.folder import FolderLock
 from foldline.notes.note import BrokenNote, Note, NoteConflict, UnknownNote
-from foldline.notes.note_fields import NoteDraft
+from foldline.notes.note_fields import draft_note
 from foldline.notes.note_store import NoteLimits, NoteStore
 
 
@@ -19,7 +19,7 @@ def shelf(tmp_path: Path) -> NoteStore:
 
 
 def make(shelf: NoteStore, title: str = "Title", content: str = "said") -> Note:
-    return shelf.create(NoteDraft(title, content).note)
+    return shelf.create(draft_note(title=title, content=content))
 
 
 def file_of(shelf: NoteStore, note: Note) -> Path:

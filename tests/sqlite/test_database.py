@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.errors import StoreError
-from foldline.sqlite.database import SqliteDatabase
-from foldline.sqlite.schema import Schema
+from foldline.sqlite.database import Schema, SqliteDatabase
 
 ONE = Schema(0x54455354, (("CREATE TABLE a (n INTEGER)",),), "box")
 TWO = Schema(ONE.mark, (*ONE.steps, ("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7",)), "box")

@@ -6,8 +6,9 @@ import psycopg
 import pytest
 
 from foldline.errors import StoreError
+from foldline.stores.migrations import POSTGRES_ARCHIVE
 from foldline.stores.opening import open_store
-from foldline.stores.postgres import ARCHIVE, PostgresStore
+from foldline.stores.postgres import PostgresStore
 from foldline.stores.protocol import Change, SessionHead, StoredCheckpoint, StoredMessage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
@@ -77,7 +78,7 @@ def test_a_database_of_a_newer_version_is_left_alone(postgres_url):
     with pytest.raises(StoreError, match="newer Foldline") as caught:
         open_store(postgres_url)
 
-    assert f"knows {len(ARCHIVE.steps)}" in str(caught.value)
+    assert f"knows {len(POSTGRES_ARCHIVE.steps)}" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """What this package exports; `foldline.lazy_names` loads the names from here."""
 
+from foldline.context.assembly import Stages as Stages
 from foldline.context.builder import Context as Context
 from foldline.context.builder import ContextBuilder as ContextBuilder
-from foldline.context.builder import Stages as Stages
 from foldline.context.comparison import Case as Case
 from foldline.context.comparison import ContextComparison as ContextComparison
 from foldline.context.comparison import acompare as acompare

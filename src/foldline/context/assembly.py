@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from foldline.context.compression import Shortening, compress, fingerprint
+from foldline.context.gathering import Gathered, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import (
     LeftOut,
@@ -36,11 +37,22 @@ SEPARATOR: Final = 3
 HEADING: Final = 8
 """What a heading and the blank line before it take, in tokens."""
 
+Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 Selecting: TypeAlias = Callable[[Sequence[ScoredPacket], int, ContextConfig, str], PacketSelection]
 Arranging: TypeAlias = Callable[
     [Sequence[ContextItem], ContextConfig, Sequence[Place]], tuple[ContextSection, ...]
 ]
 Compressing: TypeAlias = Callable[[PacketChoice, Shortening], Steps[ContextItem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The four stages of a build, each to be replaced: for an experiment, or to see it fail."""
+
+    gather: Gathering = gather
+    select: Selecting = select
+    arrange: Arranging = arrange
+    compress: Compressing = compress
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +74,7 @@ class AssemblyTask:
     embedder: Embedder | None = None
     reader: ModelLimits | None = None
     former: Mapping[str, str] = field(default_factory=dict)
+    stages: Stages = Stages()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +88,12 @@ class Assembled:
     short: Mapping[str, str]
 
 
-def assemble(
-    task: AssemblyTask,
-    selecting: Selecting = select,
-    arranging: Arranging = arrange,
-    compressing: Compressing = compress,
-) -> Steps[Assembled]:
+def assemble(task: AssemblyTask) -> Steps[Assembled]:
     """
     Select, structure and compress.
 
     Args:
-        task: What is to be assembled.
-        selecting: Chooses packets.
-        arranging: Puts items into sections.
-        compressing: Shortens a packet.
+        task: What is to be assembled, and by which stages.
 
     Returns:
         The whole, never larger than the budget.
@@ -100,24 +105,22 @@ def assemble(
     judged = score_packets(
         task.query, task.offered, costs, task.config, now=task.now, embedder=task.embedder
     )
-    must = [_whole(packet, _cost(packet, task)) for packet in task.fixed]
-    must += [_keep(one) for one in judged if one.packet.mandatory]
+    must = [_keep(packet, _cost(packet, task)) for packet in task.fixed]
+    must += [_keep(one.packet, one.tokens, one) for one in judged if one.packet.mandatory]
     optional = [one for one in judged if not one.packet.mandatory]
-    room = _room(task, must, arranging, {one.place for one in optional})
-    selection = selecting(optional, room, task.config, task.query)
+    room = _room(task, must, {one.place for one in optional})
+    selection = task.stages.select(optional, room, task.config, task.query)
     how = Shortening(task.query, task.counter, task.frame.words, task.reader, task.former)
     items = list[ContextItem]()
     for choice in selection.chosen:
-        items.append((yield from compressing(choice, how)))
-    return _fit(task, must, items, selection.left_out, arranging)
+        items.append((yield from task.stages.compress(choice, how)))
+    return _fit(task, must, items, selection.left_out)
 
 
-def _room(
-    task: AssemblyTask, must: Sequence[ContextItem], arranging: Arranging, more: set[Place]
-) -> int:
+def _room(task: AssemblyTask, must: Sequence[ContextItem], more: set[Place]) -> int:
     """Return what is left for packets that are not mandatory, in tokens."""
     config = task.config
-    sections = _arrange(task, must, arranging)
+    sections = _arrange(task, must)
     base = task.counter.text(render(sections, task.frame))
     if base > config.max_tokens:
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
@@ -138,13 +141,12 @@ def _fit(
     must: Sequence[ContextItem],
     items: Sequence[ContextItem],
     left_out: Sequence[LeftOut],
-    arranging: Arranging,
 ) -> Assembled:
     """Render; as long as the whole is too large, the packet that is worth least goes."""
     kept = [item for item in items if item.text.strip()]
     gone = [_drop(item) for item in items if not item.text.strip()]
     while True:
-        sections = _arrange(task, [*must, *kept], arranging)
+        sections = _arrange(task, [*must, *kept])
         text = render(sections, task.frame)
         tokens = task.counter.text(text)
         if tokens <= task.config.max_tokens or not kept:
@@ -155,10 +157,8 @@ def _fit(
     return Assembled(text, tokens, sections, (*left_out, *gone), short)
 
 
-def _arrange(
-    task: AssemblyTask, items: Sequence[ContextItem], arranging: Arranging
-) -> tuple[ContextSection, ...]:
-    return arranging(items, task.config, [place_of(item.packet) for item in items])
+def _arrange(task: AssemblyTask, items: Sequence[ContextItem]) -> tuple[ContextSection, ...]:
+    return task.stages.arrange(items, task.config, [place_of(item.packet) for item in items])
 
 
 def _cost(packet: ContextPacket, task: AssemblyTask) -> int:
@@ -166,15 +166,9 @@ def _cost(packet: ContextPacket, task: AssemblyTask) -> int:
     return task.counter.text(text) + SEPARATOR
 
 
-def _whole(packet: ContextPacket, tokens: int) -> ContextItem:
-    return ContextItem(packet, packet.content, tokens, tokens)
-
-
-def _keep(one: ScoredPacket) -> ContextItem:
-    return ContextItem(
-        one.packet, one.packet.content, one.tokens, one.tokens,
-        relevance=one.relevance, score=one.score,
-    )  # fmt: skip
+def _keep(packet: ContextPacket, tokens: int, judged: ScoredPacket | None = None) -> ContextItem:
+    relevance, score = (judged.relevance, judged.score) if judged else (1.0, 1.0)
+    return ContextItem(packet, packet.content, tokens, tokens, relevance=relevance, score=score)
 
 
 def _drop(item: ContextItem) -> LeftOut:

@@ -10,25 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, Self, TypeAlias
+from typing import Any, Final, NoReturn, Self
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
 from foldline.concurrency import start_thread
-from foldline.context.assembly import (
-    Arranging,
-    Assembled,
-    AssemblyTask,
-    Compressing,
-    Selecting,
-    assemble,
-)
-from foldline.context.compression import compress
-from foldline.context.gathering import Gathered, SourceReport, gather
+from foldline.context.assembly import Assembled, AssemblyTask, Stages, assemble
+from foldline.context.gathering import Gathered, SourceReport
 from foldline.context.packets import ContextPacket
 from foldline.context.quality import QualityReport, evaluate
-from foldline.context.selection import LeftOut, select
+from foldline.context.selection import LeftOut
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import (
     ContextSource,
@@ -41,7 +33,6 @@ from foldline.context.structure import (
     ContextFrame,
     ContextItem,
     ContextSection,
-    arrange,
     as_messages,
     shared_prefix,
 )
@@ -51,31 +42,11 @@ from foldline.retrieval.embedding import Embedder
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TextCounter, TokenCounter
 
-Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
-
 SUMMARIES = Limits(attempts=6, seconds=90.0)
 """What the summaries of one build may take together."""
 
 UNKNOWN_WINDOW: Final = 32_000
 """The window of a model that does not name its own, in tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The four stages of a build, each to be replaced: for an experiment, or to see it fail."""
-
-    gather: Gathering = gather
-    select: Selecting = select
-    arrange: Arranging = arrange
-    compress: Compressing = compress
-
-
-@dataclass(frozen=True, slots=True)
-class _Former:
-    """What the build before left: its text, and the shorter forms in it."""
-
-    text: str = ""
-    short: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,33 +134,31 @@ class Context(str):
 
     def explain(self) -> list[dict[str, Any]]:
         """Tell of every packet where it went, and why."""
-        rows = [_row(section, item) for section in self.sections for item in section.items]
-        return rows + [_left_out_row(one) for one in self.left_out]
+        inside = [
+            _row(item, section.place, item.tokens, item.whole, item.method)
+            | {"why": item.note or ("mandatory" if item.packet.mandatory else "chosen")}
+            for section in self.sections
+            for item in section.items
+        ]
+        outside = [
+            _row(one, None, 0, one.tokens, "left out")
+            | {"why": f"repeats {one.other}" if one.other else one.reason}
+            for one in self.left_out
+        ]
+        return inside + outside
 
 
-def _row(section: ContextSection, item: ContextItem) -> dict[str, Any]:
-    return {
-        "packet": item.packet.label,
-        "section": section.place,
-        "tokens": item.tokens,
-        "whole": item.whole,
-        "relevance": round(item.relevance, 4),
-        "score": round(item.score, 4),
-        "method": item.method,
-        "why": item.note or ("mandatory" if item.packet.mandatory else "chosen"),
-    }
-
-
-def _left_out_row(one: LeftOut) -> dict[str, Any]:
+def _row(
+    one: ContextItem | LeftOut, place: str | None, tokens: int, whole: int, method: str
+) -> dict[str, Any]:
     return {
         "packet": one.packet.label,
-        "section": None,
-        "tokens": 0,
-        "whole": one.tokens,
+        "section": place,
+        "tokens": tokens,
+        "whole": whole,
         "relevance": round(one.relevance, 4),
         "score": round(one.score, 4),
-        "method": "left out",
-        "why": f"repeats {one.other}" if one.other else one.reason,
+        "method": method,
     }
 
 
@@ -234,7 +203,7 @@ class ContextBuilder:
         self._embedder = embedder
         self._clock = clock
         self._stages = stages or Stages()
-        self._former = _Former()
+        self._former: tuple[str, Mapping[str, str]] = ("", {})
 
     def build(
         self,
@@ -299,25 +268,20 @@ class ContextBuilder:
             self._clock(),
             self._embedder,
             reader_of(self._model, UNKNOWN_WINDOW),
-            self._former.short or {},
+            self._former[1],
+            self._stages,
         )
         made = await self._assemble(task)
         return await asyncio.to_thread(self._context, task, made, gathered)
 
     async def _assemble(self, task: AssemblyTask) -> Assembled:
-        stages = self._stages
-        steps = within(
-            assemble(task, stages.select, stages.arrange, stages.compress),
-            SUMMARIES,
-            task.reader,
-            self._counter.text,
-        )
+        steps = within(assemble(task), SUMMARIES, task.reader, self._counter.text)
         made, _ = await drive_in_threads(steps, lambda ask: arun_ask(self._model, ask))
         return made
 
     def _context(self, task: AssemblyTask, made: Assembled, gathered: Gathered) -> Context:
-        former, self._former = self._former, _Former(made.text, dict(made.short))
-        shared = made.text[: shared_prefix(former.text, made.text)]
+        (before, _), self._former = self._former, (made.text, made.short)
+        shared = made.text[: shared_prefix(before, made.text)]
         report = evaluate(
             task.query,
             made.sections,

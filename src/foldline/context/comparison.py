@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 from foldline.context.builder import Context, ContextBuilder
 from foldline.context.packets import ContextPacket
+from foldline.context.quality import WEIGHTS
 from foldline.errors import CannotFit, InputError
 
 FIGURES: Final[dict[str, bool]] = {
@@ -167,10 +168,7 @@ async def measure(
     report = context.report
     found = {
         "score": report.score,
-        "relevance": report.relevance.value,
-        "completeness": report.completeness.value,
-        "density": report.density.value,
-        "redundancy": report.redundancy.value,
+        **{name: getattr(report, name).value for name in WEIGHTS},
         "tokens": float(context.tokens),
         "same beginning": float(context.shared_tokens),
         "milliseconds": seconds * 1_000,

@@ -59,17 +59,13 @@ SUMMARY_SHARE: Final = 0.5
 SAMPLE: Final = 20_000
 """Characters by which the kind of a text is told."""
 
-KIND_OF_TYPE: Final[dict[str, Kind]] = {
-    "conversation": "conversation",
-    "conversation_summary": "conversation",
-    "log": "log",
-    "tool_result": "log",
-    "terminal": "log",
+_TYPES: Final[dict[Kind, str]] = {
+    "conversation": "conversation conversation_summary",
+    "log": "log tool_result terminal",
     "code": "code",
-    "code_structure": "data",
-    "references": "data",
-    "table": "data",
+    "data": "code_structure references table",
 }
+KIND_OF_TYPE: Final = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 _TURN: Final = re.compile(
     r"^(?:user|assistant|system|human|ai|tool|用户|助手)\s*[:：]", re.I | re.M
@@ -118,31 +114,22 @@ def choose_method(
             asked.
         model: Whether a model is at hand that can read it whole.
     """
-    if tokens <= room:
-        return ShorteningMethod("keep", "it fits")
-    if repeated:
-        return ShorteningMethod("repeat", "the prompt cache holds its shorter form")
-    if room < LITTLE_ROOM:
-        return ShorteningMethod("truncate", "there is hardly room")
-    if kind == "conversation":
-        if not asked:
-            return ShorteningMethod("window", "what was said last counts")
-        return ShorteningMethod("mixed", "the last words, and what answers from before")
-    if tokens - room <= LITTLE_LOSS * tokens:
-        return ShorteningMethod("truncate", "little is lost")
-    if kind != "prose":
-        if asked:
-            return ShorteningMethod("excerpt", f"{kind} is needed letter by letter")
-        return ShorteningMethod("mixed", "the end, and what stands out before it")
-    return _for_prose(tokens, room, asked, model)
-
-
-def _for_prose(tokens: int, room: int, asked: bool, model: bool) -> ShorteningMethod:
-    if model and tokens >= LEAST_SUMMARY and room < SUMMARY_SHARE * tokens:
-        return ShorteningMethod("summary", "other words will do")
-    if asked:
-        return ShorteningMethod("excerpt", "sentences that answer the query")
-    return ShorteningMethod("truncate", "nothing tells which sentences matter")
+    talk, prose = kind == "conversation", kind == "prose"
+    summed = model and tokens >= LEAST_SUMMARY and room < SUMMARY_SHARE * tokens
+    rows: tuple[tuple[bool, Method, str], ...] = (
+        (tokens <= room, "keep", "it fits"),
+        (repeated, "repeat", "the prompt cache holds its shorter form"),
+        (room < LITTLE_ROOM, "truncate", "there is hardly room"),
+        (talk and not asked, "window", "what was said last counts"),
+        (talk, "mixed", "the last words, and what answers from before"),
+        (tokens - room <= LITTLE_LOSS * tokens, "truncate", "little is lost"),
+        (not prose and asked, "excerpt", f"{kind} is needed letter by letter"),
+        (not prose, "mixed", "the end, and what stands out before it"),
+        (summed, "summary", "other words will do"),
+        (asked, "excerpt", "sentences that answer the query"),
+        (True, "truncate", "nothing tells which sentences matter"),
+    )
+    return next(ShorteningMethod(method, because) for holds, method, because in rows if holds)
 
 
 def kind_of(packet: ContextPacket) -> Kind:
@@ -210,39 +197,25 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
         The item, never larger than its room; its method and note say what was done. A summary
         that fails, is too long, or names things that the text does not name is not used.
     """
-    packet = choice.scored.packet
-    counter = how.counter
+    scored, counter = choice.scored, how.counter
+    packet, asked = scored.packet, bool(scored.matched)
     whole = counter.text(packet.content)
-    room = max(0, choice.room - (choice.scored.tokens - whole))
-    before = how.former.get(fingerprint(packet), "")
-    fits = bool(before) and counter.text(before) <= room
-    fits = fits and term_set(before).issuperset(choice.scored.matched)
+    room = max(0, choice.room - (scored.tokens - whole))
+    text = how.former.get(fingerprint(packet), "")
+    fits = bool(text) and counter.text(text) <= room
+    fits = fits and term_set(text).issuperset(scored.matched)
     readable = how.reader is not None and whole + room + PROMPT_TOKENS <= how.reader.window
-    chosen = choose_method(
-        kind_of(packet),
-        whole,
-        room,
-        asked=bool(choice.scored.matched),
-        repeated=fits,
-        model=readable,
-    )
-    text = before
+    kind = kind_of(packet)
+    chosen = choose_method(kind, whole, room, asked=asked, repeated=fits, model=readable)
     if chosen.method == "summary":
         text, refused = yield from _summary(packet, room, how)
         if refused:
             chosen = ShorteningMethod("excerpt", f"the summary was not used: {refused}")
     if chosen.method not in ("repeat", "summary"):
         text = without_model(chosen.method, packet.content, room, how)
-    return ContextItem(
-        packet,
-        text,
-        counter.text(text) + choice.scored.tokens - whole,
-        choice.scored.tokens,
-        chosen.method,
-        chosen.because,
-        choice.scored.relevance,
-        choice.scored.score,
-    )
+    tokens = counter.text(text) + scored.tokens - whole
+    why = (chosen.method, chosen.because, scored.relevance, scored.score)
+    return ContextItem(packet, text, tokens, scored.tokens, *why)
 
 
 def without_model(method: str, text: str, room: int, how: Shortening) -> str:

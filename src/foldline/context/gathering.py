@@ -14,7 +14,7 @@ from typing import Any, Final
 from foldline.concurrency import start_thread
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import FLEXIBLE, PLACE_OF_TYPE, place_of
-from foldline.context.sources import ContextSource
+from foldline.context.sources import ContextSource, field_of
 from foldline.errors import FoldlineError, InputError
 from foldline.tools.output import ToolOutput
 
@@ -114,47 +114,36 @@ def _as_data(packet: ContextPacket, kind: str) -> ContextPacket:
 
 def _record(value: Any, kind: str, source: str) -> ContextPacket:
     """Read one record; a search result that wraps one is unwrapped."""
-    inner = _first(value, TEXTS)
+    inner, score = _first(value, TEXTS), _first(value, SCORES)
     metadata = {"type": kind, "source": source, **_metadata(value)}
-    if inner is not None and not isinstance(inner, str):
-        found = _record(inner, kind, source)
-        score = _first(value, SCORES)
-        given = found if score is None else replace(found, relevance_score=score)
-        return replace(given, metadata={**metadata, **found.metadata})
-    if inner is None:
-        inner = json.dumps(value, ensure_ascii=False, default=str)
-    score = _first(value, SCORES)
-    return ContextPacket(
-        inner,
-        _first(value, TIMES),
-        relevance_score=score,
-        metadata=metadata,
-        mandatory=_field(value, "mandatory") is True,
-    )
+    if inner is None or isinstance(inner, str):
+        return ContextPacket(
+            json.dumps(value, ensure_ascii=False, default=str) if inner is None else inner,
+            _first(value, TIMES),
+            relevance_score=score,
+            metadata=metadata,
+            mandatory=field_of(value, "mandatory") is True,
+        )
+    found = _record(inner, kind, source)
+    given = found if score is None else replace(found, relevance_score=score)
+    return replace(given, metadata={**metadata, **found.metadata})
 
 
 def _metadata(value: Any) -> dict[str, Any]:
-    given = _field(value, "metadata")
+    given = field_of(value, "metadata")
     out = dict(given) if isinstance(given, Mapping) else {}
     for key in ("id", "note_id", "title", "path", "document"):
-        named = _field(value, key)
+        named = field_of(value, key)
         if isinstance(named, (str, int)) and str(named):
             out.setdefault(key, str(named))
-    cited = _field(value, "source")
+    cited = field_of(value, "source")
     if isinstance(cited, str) and cited:
         out.setdefault("citation", cited)
     return out
 
 
 def _first(value: Any, names: Iterable[str]) -> Any:
-    return next((found for name in names if (found := _field(value, name)) is not None), None)
-
-
-def _field(value: Any, name: str) -> Any:
-    if isinstance(value, Mapping):
-        return value.get(name)
-    found = None if isinstance(value, (str, bytes, list, tuple)) else getattr(value, name, None)
-    return None if callable(found) else found
+    return next((found for name in names if (found := field_of(value, name)) is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +165,7 @@ class Gathered:
 
 
 async def gather(
-    query: str,
-    sources: Sequence[ContextSource],
-    *,
-    seconds: float = 10.0,
-    clock: Callable[[], float] = monotonic,
+    query: str, sources: Sequence[ContextSource], *, seconds: float = 10.0
 ) -> Gathered:
     """
     Ask all sources at the same time.
@@ -189,21 +174,20 @@ async def gather(
         query: What the context is for.
         sources: Whom to ask.
         seconds: The time that a source has which does not say so itself.
-        clock: Tells the time, in seconds.
 
     Returns:
         What they gave. A source that takes too long is left behind in its thread.
     """
-    answers = await asyncio.gather(*(_ask_source(query, one, seconds, clock) for one in sources))
+    answers = await asyncio.gather(*(_ask_source(query, one, seconds) for one in sources))
     packets = tuple(packet for found, _ in answers for packet in found)
     return Gathered(packets, tuple(report for _, report in answers))
 
 
 async def _ask_source(
-    query: str, source: ContextSource, seconds: float, clock: Callable[[], float]
+    query: str, source: ContextSource, seconds: float
 ) -> tuple[tuple[ContextPacket, ...], SourceReport]:
     allowed = seconds if source.seconds is None else source.seconds
-    began = clock()
+    began = monotonic()
     found: tuple[ContextPacket, ...] = ()
     error = ""
     try:
@@ -213,7 +197,7 @@ async def _ask_source(
         late = isinstance(failure, TimeoutError) and limit.expired()
         reason = f"{type(failure).__name__}: {failure}"[:300]
         error = f"gave no answer in {allowed:g} seconds" if late else reason
-    return found, SourceReport(source.name, len(found), clock() - began, error)
+    return found, SourceReport(source.name, len(found), monotonic() - began, error)
 
 
 async def _fetch(query: str, source: ContextSource) -> tuple[ContextPacket, ...]:

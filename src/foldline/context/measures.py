@@ -17,6 +17,10 @@ from foldline.relevance.terms import UNSPACED, term_set, terms
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""
 
+LOW: Final = 0.3
+THIN: Final = 0.5
+"""The relevance and the density of an item below which it is a finding."""
+
 REPEATED: Final = 0.7
 """Fraction of an item's terms in one earlier item from which on it repeats that item."""
 
@@ -44,9 +48,9 @@ class QualityMeasure:
     findings: tuple[MeasureFinding, ...] = ()
 
 
-def relevance(items: Sequence[ContextItem], threshold: float = 0.3) -> QualityMeasure:
+def relevance(items: Sequence[ContextItem]) -> QualityMeasure:
     """Measure how relevant the tokens are: their mean of the relevance of their packet."""
-    low = [item for item in items if item.relevance < threshold]
+    low = [item for item in items if item.relevance < LOW]
     return QualityMeasure(
         _mean((item.tokens, item.relevance) for item in items),
         tuple(
@@ -56,7 +60,7 @@ def relevance(items: Sequence[ContextItem], threshold: float = 0.3) -> QualityMe
     )
 
 
-def density(items: Sequence[ContextItem], threshold: float = 0.5) -> QualityMeasure:
+def density(items: Sequence[ContextItem]) -> QualityMeasure:
     """
     Measure how much of the text says something new.
 
@@ -74,7 +78,7 @@ def density(items: Sequence[ContextItem], threshold: float = 0.5) -> QualityMeas
             telling += len(unit) if found and len(new) >= NEW * len(found) else 0
             said |= found
         shares.append(telling / (whole or 1))
-    thin = [(share, item) for share, item in zip(shares, items, strict=True) if share < threshold]
+    thin = [(share, item) for share, item in zip(shares, items, strict=True) if share < THIN]
     return QualityMeasure(
         _mean((item.tokens, share) for share, item in zip(shares, items, strict=True)),
         tuple(
@@ -207,8 +211,7 @@ def completeness(
         before = not there
     value = sum(w for w, there in zip(weights, present, strict=True) if there)
     return QualityMeasure(
-        value / total if total else 1.0,
-        tuple(sorted(found, key=lambda finding: -finding.value)),
+        value / total if total else 1.0, tuple(sorted(found, key=lambda finding: -finding.value))
     )
 
 
@@ -222,7 +225,6 @@ def _missing_word(
     word: CoverageWord, share: float, holders: Sequence[tuple[frozenset[str], int, str]]
 ) -> MeasureFinding:
     """Name a missing word, and the first that holds it; nothing where nothing does."""
-    for held, tokens, label in holders:
-        if word.within(held):
-            return MeasureFinding(word.name, share, tokens, label)
-    return MeasureFinding(word.name, share)
+    held = (one for one in holders if word.within(one[0]))
+    _, tokens, label = next(held, (frozenset(), 0, ""))
+    return MeasureFinding(word.name, share, tokens, label)

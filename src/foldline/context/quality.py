@@ -10,50 +10,10 @@ from foldline.context import measures
 from foldline.context.gathering import SourceReport
 from foldline.context.measures import MeasureFinding, QualityMeasure, completeness
 from foldline.context.selection import LeftOut
-from foldline.context.settings import Place
+from foldline.context.settings import Place, read_texts
 from foldline.context.structure import ContextItem, ContextSection
 
-SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
-    "en": {
-        "empty": "Nothing but instructions and the question is in: add a source, or lower "
-        "min_relevance.",
-        "source": "The source {name} gave nothing: {error}.",
-        "irrelevant": "'{name}' takes {tokens:,} tokens with a relevance of {value:.2f}: leave it "
-        "out, or raise min_relevance above that.",
-        "unknown": "No source speaks of {names}: add one that does, or ask differently.",
-        "left": "'{name}' is spoken of only in '{other}', which was left out ({reason}): {cure}.",
-        "cut": "'{name}' was cut away from '{other}' ({tokens:,} tokens whole): raise "
-        "largest_share or max_tokens.",
-        "thin": "'{name}' says little that is new ({value:.0%} of {tokens:,} tokens): shorten it "
-        "before it is offered.",
-        "repeats": "'{name}' repeats '{other}' to {value:.0%}: drop one, and save {tokens:,} "
-        "tokens.",
-        "room": "raise max_tokens by about {tokens:,}",
-        "relevance": "lower min_relevance to {value:.2f}",
-        "section": "raise the budget of its section",
-        "same": "it was taken for a repetition; lower its likeness, or mark it mandatory",
-        "roomy": "Only {value:.0%} of the budget is used, and {count} relevant packets did not "
-        "fit whole: raise largest_share or lower reserve_ratio.",
-    },
-    "zh": {
-        "empty": "上下文里只有指令和问题:请增加来源,或降低 min_relevance。",
-        "source": "来源 {name} 没有给出内容:{error}。",
-        "irrelevant": "“{name}”占用 {tokens:,} 个 token,相关性只有 {value:.2f}:"
-        "请去掉它,或把 min_relevance 调到更高。",
-        "unknown": "没有任何来源谈到 {names}:请增加相关来源,或换一种问法。",
-        "left": "只有“{other}”谈到“{name}”,而它没有入选({reason}):{cure}。",
-        "cut": "“{name}”在压缩“{other}”(原文 {tokens:,} 个 token)时被删去:"
-        "请提高 largest_share 或 max_tokens。",
-        "thin": "“{name}”的新信息很少({tokens:,} 个 token 中的 {value:.0%}):请先精简再提供。",
-        "repeats": "“{name}”有 {value:.0%} 与“{other}”重复:去掉其一可省 {tokens:,} 个 token。",
-        "room": "请把 max_tokens 提高约 {tokens:,}",
-        "relevance": "请把 min_relevance 降到 {value:.2f}",
-        "section": "请提高该分区的预算",
-        "same": "它被当作重复内容;如确有需要,请标为 mandatory",
-        "roomy": "预算只用了 {value:.0%},却有 {count} 个相关信息包放不下:"
-        "请提高 largest_share 或降低 reserve_ratio。",
-    },
-}
+SENTENCES: Final = read_texts("advice.toml")
 
 MOST: Final = 3
 """Sentences of each sort."""
@@ -61,43 +21,21 @@ MOST: Final = 3
 ROOMY: Final = 0.6
 
 
-def advice(
+def _advice(
     found: Mapping[str, QualityMeasure],
     items: Sequence[ContextItem],
     left_out: Sequence[LeftOut],
-    sources: Sequence[SourceReport],
-    *,
-    tokens: int,
-    max_tokens: int,
-    tongue: str,
-) -> tuple[str, ...]:
-    """
-    Say what to change, the gravest first.
-
-    Args:
-        found: The measures by name.
-        items: What is in.
-        left_out: What is not.
-        sources: How the sources did.
-        tokens: What the whole text takes.
-        max_tokens: What it may take.
-        tongue: "en" or "zh".
-    """
-    says = SENTENCES[tongue]
-    out = [says["source"].format(name=s.name, error=s.error) for s in sources if s.error]
+    sources: Iterable[SourceReport],
+    says: Mapping[str, str],
+) -> Iterator[str]:
+    """Say what to change, the gravest first."""
+    yield from (says["source"].format(name=s.name, error=s.error) for s in sources if s.error)
     if not items:
-        out.append(says["empty"])
-    out += _missing(found["completeness"].findings, left_out, says)
-    for name, sort in (
-        ("relevance", "irrelevant"),
-        ("redundancy", "repeats"),
-        ("density", "thin"),
-    ):
-        out += [says[sort].format(**asdict(f)) for f in found[name].findings[:MOST]]
-    waiting = sum(one.reason in ("room", "section") for one in left_out)
-    if waiting and tokens < ROOMY * max_tokens:
-        out.append(says["roomy"].format(value=tokens / max_tokens, count=waiting))
-    return tuple(out)
+        yield says["empty"]
+    yield from _missing(found["completeness"].findings, left_out, says)
+    sorts = {"relevance": "irrelevant", "redundancy": "repeats", "density": "thin"}
+    for name, sort in sorts.items():
+        yield from (says[sort].format(**asdict(f)) for f in found[name].findings[:MOST])
 
 
 def _missing(
@@ -114,11 +52,9 @@ def _missing(
             yield says["cut"].format(name=finding.name, other=finding.other, tokens=finding.tokens)
             continue
         cure = says["same" if left.reason == "repeats" else left.reason]
+        cure = cure.format(tokens=left.tokens, value=left.relevance)
         yield says["left"].format(
-            name=finding.name,
-            other=finding.other,
-            reason=left.reason,
-            cure=cure.format(tokens=left.tokens, value=left.relevance),
+            name=finding.name, other=finding.other, reason=left.reason, cure=cure
         )
 
 
@@ -215,9 +151,11 @@ def evaluate(
         SectionUse(section.place, section.tokens, section.tokens / max_tokens, len(section.items))
         for section in sections
     )
-    sentences = advice(
-        found, items, left_out, [*sources], tokens=tokens, max_tokens=max_tokens, tongue=tongue
-    )
+    says = SENTENCES[tongue]
+    sentences = tuple(_advice(found, items, left_out, sources, says))
+    waiting = sum(one.reason in ("room", "section") for one in left_out)
+    if waiting and tokens < ROOMY * max_tokens:
+        sentences += (says["roomy"].format(value=tokens / max_tokens, count=waiting),)
     score = sum(WEIGHTS[name] * value for name, value in worth.items())
     return QualityReport(
         score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=sentences

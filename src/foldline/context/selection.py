@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig, Place, place_of
 from foldline.context.shorten import units
-from foldline.relevance.rarity import flat_rarity, overlap
+from foldline.relevance.rarity import flat_rarity
 from foldline.relevance.terms import cut_terms, term_set
-from foldline.retrieval.documents import Document
+from foldline.retrieval.documents import Document, diverse
 from foldline.retrieval.embedding import Embedder
 from foldline.retrieval.index import Index
 
@@ -126,13 +126,12 @@ def _together(says: Mapping[str, float], text: str) -> float:
 
 def _document(number: int, packet: ContextPacket) -> Document:
     named = " ".join(str(packet.metadata.get(key, "")) for key in ("title", "path"))
-    position = packet.metadata.get("position")
-    said = packet.type == "conversation_history" and isinstance(position, int)
+    position = _position(packet)
     return Document(
         str(number),
         packet.content,
-        group="conversation" if said else "",
-        place=float(position) if said and isinstance(position, int) else 0.0,
+        group="conversation" if position >= 0 else "",
+        place=float(position),
         terms=(*cut_terms(named), *cut_terms(packet.content)),
     )
 
@@ -348,17 +347,9 @@ def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[Scor
     """
     ranked = sorted(good, key=lambda one: -one.score)
     pool, rest = ranked[:POOL], ranked[POOL:]
-    likeness = [0.0] * len(pool)
-    nearest = [""] * len(pool)
-    open_ = list(range(len(pool)))
-    while open_:
-        best = max(open_, key=lambda at: weight * pool[at].score - (1 - weight) * likeness[at])
-        open_.remove(best)
-        yield pool[best], nearest[best] if likeness[best] >= REPEATS else ""
-        for at in open_:
-            alike = overlap(pool[at].terms, pool[best].terms)
-            if alike > likeness[at]:
-                likeness[at], nearest[at] = alike, pool[best].packet.label
+    said = [one.terms for one in pool]
+    for at, likeness, nearest in diverse([one.score for one in pool], said, weight):
+        yield pool[at], pool[nearest].packet.label if likeness >= REPEATS else ""
     yield from ((one, "") for one in rest)
 
 

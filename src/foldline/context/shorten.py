@@ -85,16 +85,21 @@ def shorten_to_window(text: str, room: int, counter: TokenCounter, words: Contex
     if counter.text(text) <= room:
         return text
     lines = text.split("\n")
-    left = room - counter.text(words.gap.format(lines=len(lines))) - 1
-    first = len(lines)
-    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= left:
-        first, left = first - 1, left - cost
+    first = _tail(lines, room - counter.text(words.gap.format(lines=len(lines))) - 1, counter)
     while first < len(lines):
         short = "\n".join((words.gap.format(lines=first), *lines[first:]))
         if counter.text(short) <= room:
             return short
         first += 1  # together, lines may take a little more than one by one
     return shorten_to_ends(text, room, counter, words)
+
+
+def _tail(lines: Sequence[str], room: int, counter: TokenCounter) -> int:
+    """Return the first of the last lines that fit."""
+    first = len(lines)
+    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= room:
+        first, room = first - 1, room - cost
+    return first
 
 
 def shorten_to_excerpt(
@@ -146,20 +151,15 @@ def shorten_mixed(
     if counter.text(text) <= room:
         return text
     lines = text.split("\n")
-    left = int(room * LAST)
-    first = len(lines)
-    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= left:
-        first, left = first - 1, left - cost
+    first = _tail(lines, int(room * LAST), counter)
     last = "\n".join(lines[first:])
     before = shorten_to_excerpt(
         "\n".join(lines[:first]), query, room - counter.text(last) - 1, counter, words
     )
     short = f"{before}\n{last}" if before and last else before or last
-    return (
-        short
-        if counter.text(short) <= room
-        else shorten_to_excerpt(text, query, room, counter, words)
-    )
+    if counter.text(short) <= room:
+        return short
+    return shorten_to_excerpt(text, query, room, counter, words)
 
 
 def units(text: str) -> list[str]:

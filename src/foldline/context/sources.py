@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.context.packets import ContextPacket, HistoryMessage
+from foldline.context.packets import ContextPacket
 from foldline.errors import InputError
 from foldline.values.messages import Message as Recorded
 from foldline.values.messages import visible_texts
@@ -168,22 +168,21 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
 
 
 def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
-    role: Any
-    content: Any
-    if isinstance(message, HistoryMessage):
-        role, content, when = message.role, message.content, message.timestamp
-    elif isinstance(message, Recorded):
-        role, content, when = message.role, "\n".join(visible_texts(message)), None
-    elif isinstance(message, Mapping):
-        role, content = message.get("role"), message.get("content")
-        when = message.get("timestamp")
-    else:
-        role, content = getattr(message, "role", None), getattr(message, "content", None)
-        when = getattr(message, "timestamp", None)
+    if isinstance(message, Recorded):
+        return message.role, "\n".join(visible_texts(message)), None
+    role, content, when = (field_of(message, name) for name in ("role", "content", "timestamp"))
     text = content if isinstance(content, str) else "\n".join(_blocks(content))
     if not isinstance(role, str) or (content is None and not isinstance(message, Mapping)):
         raise InputError("this is no message: it has no role or no content", index=index)
     return role, text, when
+
+
+def field_of(value: Any, name: str) -> Any:
+    """Return an entry of a mapping, or what an object has of this name; None where it has none."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    found = None if isinstance(value, (str, bytes, list, tuple)) else getattr(value, name, None)
+    return None if callable(found) else found
 
 
 def _blocks(content: Any) -> Iterator[str]:

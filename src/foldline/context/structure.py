@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Final
 from unicodedata import category, normalize
 
@@ -87,13 +88,11 @@ class ContextFrame:
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
         tongue = config.language
-        spoken = tongue if tongue != "auto" else _detect_language(query)
+        spoken = tongue
+        if tongue == "auto":
+            spoken = "zh" if language([query]) is CHINESE else "en"
         headings = "zh" if tongue == "zh" else "en"
         return cls(ORDERS[config.order], config.form, headings, spoken, WORDS[spoken])
-
-
-def _detect_language(query: str) -> str:
-    return "zh" if language([query]) is CHINESE else "en"
 
 
 def arrange(
@@ -196,11 +195,4 @@ def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list
 
 def shared_prefix(one: str, other: str) -> int:
     """Return how many characters two texts have in common from their beginning on."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return len(commonprefix((one, other)))  # noqa: RUF071  # characters are meant

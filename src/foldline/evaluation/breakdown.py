@@ -164,10 +164,7 @@ def by_file(
 
 
 def largest(
-    messages: Sequence[Message],
-    counter: TokenCounter,
-    most: int,
-    pairing: Pairing | None = None,
+    messages: Sequence[Message], counter: TokenCounter, most: int, pairing: Pairing | None = None
 ) -> tuple[Large, ...]:
     """List the largest messages, the largest first."""
     sized = ((-counter.message(message), index) for index, message in enumerate(messages))
@@ -197,14 +194,18 @@ def waste(
         for position, part in enumerate(message.parts)
         if isinstance(part, ToolResult) and Site(index, position) not in stale
     ]
-    encoded = [found for text in texts for found in _base64(text)]
+    lines = (line for text in texts for line in text.split("\n") if len(line) >= ENCODED)
+    encoded = [found for line in lines for found in _BASE64.findall(line)]
     repeated = list(_find_repeated(texts))
     thoughts = list(_old_reasoning(messages))
     media = [part for message in messages for part in _media(message)]
-    lines = sum(map(len, repeated))
     found = (
         Share("superseded reads", sum(map(counter.part, old)), len(old)),
-        Share("repeated lines", sum(counter.text("\n".join(held)) for held in repeated), lines),
+        Share(
+            "repeated lines",
+            sum(counter.text("\n".join(held)) for held in repeated),
+            sum(map(len, repeated)),
+        ),
         Share("old reasoning", sum(map(counter.part, thoughts)), len(thoughts)),
         Share("media", sum(map(counter.part, media)), len(media)),
         Share("base64 text", sum(map(counter.text, encoded)), len(encoded)),
@@ -241,18 +242,16 @@ def find_superseded(messages: Sequence[Message], pairing: Pairing | None = None)
     return stale
 
 
+_KIND_OF: Final[dict[type[Part], str]] = {
+    ToolCall: "tool calls",
+    ToolResult: "tool results",
+    Thinking: "reasoning",
+    Media: "media",
+}
+
+
 def _kind(part: Part, message: Message) -> str:
-    match part:
-        case ToolCall():
-            return "tool calls"
-        case ToolResult():
-            return "tool results"
-        case Thinking():
-            return "reasoning"
-        case Media():
-            return "media"
-        case _:
-            return home_kind(message)
+    return _KIND_OF.get(type(part)) or home_kind(message)
 
 
 def home_kind(message: Message) -> str:
@@ -293,12 +292,6 @@ def _lines(text: str) -> Iterator[str]:
             bare = _BASE64.sub("", bare).strip() if len(bare) >= ENCODED else bare
             if len(bare) >= LINE:
                 yield bare
-
-
-def _base64(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        if len(line) >= ENCODED:
-            yield from _BASE64.findall(line)
 
 
 def _old_reasoning(messages: Sequence[Message]) -> Iterator[Thinking]:

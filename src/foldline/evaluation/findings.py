@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,11 +15,15 @@ from foldline.evaluation.retention import (
     RetentionObservation,
     Score,
 )
-from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
+from foldline.evaluation.sections import Cell, Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.info import Prices
 
 RESAMPLES = 2_000
 SEED = 7
+"""Where the draws begin: the same values give the same interval."""
+
+SURE = 0.95
+"""How much of the resampled means an interval holds, a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,7 @@ class Estimate:
 
 
 def estimate_clustered(
-    values: Mapping[str, Sequence[float]],
-    *,
-    sure: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    values: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES
 ) -> Estimate | None:
     """
     Estimate the mean of values that come in clusters, such as the cuts of one session.
@@ -52,9 +52,7 @@ def estimate_clustered(
 
     Args:
         values: The values of each cluster, by its name.
-        sure: How much of the resampled means the interval holds, a fraction.
         resamples: How often to draw.
-        seed: Where the draws begin: the same values give the same interval.
 
     Returns:
         The mean of all values with its percentile interval; None without a value.
@@ -63,9 +61,9 @@ def estimate_clustered(
     if not sums:
         return None
     total, count = sum(s for s, _ in sums), sum(n for _, n in sums)
-    draw = random.Random(seed)  # noqa: S311  # no secret: the same interval on every run
+    draw = random.Random(SEED)  # noqa: S311  # no secret: the same interval on every run
     means = sorted(_resampled_mean(draw.choices(sums, k=len(sums))) for _ in range(resamples))
-    cut = (1 - sure) / 2
+    cut = (1 - SURE) / 2
     low, high = means[int(cut * resamples)], means[min(resamples - 1, int((1 - cut) * resamples))]
     return Estimate(total / count, low, high, count)
 
@@ -135,37 +133,35 @@ def details(scores: Sequence[Score], title: str = "", by: str = "method") -> Rep
     return ReportTable(title, columns, tuple(rows), NOTE)
 
 
-def library_plot(scores: Sequence[Score], name: str, title: str, measure: str = "need") -> Plot:
-    """Draw a measure as bars: a group for every method, best first, a bar for every budget."""
-    best = sorted(names(scores, "method"), key=lambda name: -_mean(scores, name, measure))
-    return _bars(scores, name, title, "method", best, measure)
+def library_plot(scores: Sequence[Score], name: str, title: str) -> Plot:
+    """Draw need as bars: a group for every method, best first, a bar for every budget."""
+    best = sorted(names(scores, "method"), key=lambda name: -_mean(scores, name))
+    return _bars(scores, name, title, "method", best)
 
 
-def source_plot(scores: Sequence[Score], name: str, title: str, measure: str = "need") -> Plot:
-    """Draw a measure as bars: a group for every source, a bar for every budget."""
-    return _bars(scores, name, title, "source", sorted(names(scores, "source")), measure)
+def source_plot(scores: Sequence[Score], name: str, title: str) -> Plot:
+    """Draw need as bars: a group for every source, a bar for every budget."""
+    return _bars(scores, name, title, "source", sorted(names(scores, "source")))
 
 
-def _mean(scores: Sequence[Score], method: str, measure: str) -> float:
-    found = [float(getattr(score.kept, measure)) for score in select(scores, method=method)]
+def _mean(scores: Sequence[Score], method: str) -> float:
+    found = [score.kept.need for score in select(scores, method=method)]
     return sum(found) / len(found)
 
 
-def _bars(
-    scores: Sequence[Score], name: str, title: str, by: str, labels: Sequence[str], measure: str
-) -> Plot:
+def _bars(scores: Sequence[Score], name: str, title: str, by: str, labels: Sequence[str]) -> Plot:
     series = []
     for goal in names(scores, "goal"):
         found = [
             (place, one)
             for place, label in enumerate(labels)
-            if (one := estimate_mean(select(scores, goal=goal, **{by: label}), measure))
+            if (one := estimate_mean(select(scores, goal=goal, **{by: label}), "need"))
         ]
         points = tuple((float(place), round(one.mean, 4)) for place, one in found)
         low = tuple(round(one.low, 4) for _, one in found)
         high = tuple(round(one.high, 4) for _, one in found)
         series.append(Series(f"cut to {goal}", points, low, high))
-    what = f"{TITLES[measure]}: fraction of what was needed that is still there"
+    what = "need: fraction of what was needed that is still there"
     return Plot(name, title, "bars", "", what, tuple(series), tuple(labels))
 
 
@@ -202,15 +198,8 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     ours = [seen for seen in observations if seen.score.method.startswith("Foldline")]
     broken = [seen for seen in ours if seen.made.broken]
     failed = [seen for seen in ours if seen.made.problem]
-    rows = [
-        (
-            method,
-            sum(seen.score.method == method for seen in ours),
-            sum(seen.score.method == method for seen in failed),
-            sum(seen.score.method == method for seen in broken),
-        )
-        for method in dict.fromkeys(seen.score.method for seen in ours)
-    ]
+    counts = [Counter(seen.score.method for seen in some) for some in (ours, failed, broken)]
+    rows: list[tuple[Cell, ...]] = [(one, *(count[one] for count in counts)) for one in counts[0]]
     table = ReportTable(
         "", ("method", "compactions", "could not fit", "promise broken"), tuple(rows)
     )

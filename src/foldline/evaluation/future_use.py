@@ -91,9 +91,7 @@ def body(messages: Sequence[Message]) -> list[Message]:
 
 
 def cuts(
-    messages: Sequence[Message],
-    fractions: Sequence[float] = FRACTIONS,
-    horizon: int = HORIZON,
+    messages: Sequence[Message], fractions: Sequence[float] = FRACTIONS, horizon: int = HORIZON
 ) -> Iterator[CutPoint]:
     """
     Cut a session where the assistant is about to speak, and find what it needed then.

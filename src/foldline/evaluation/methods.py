@@ -72,35 +72,35 @@ class Method:
 
 def trimming() -> Method:
     """Keep the newest messages, whole, as far as they fit."""
-
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
-        start = time.process_time()
-        texts = [f"[{m.role}] {render_message(m)}" for m in there.messages]
-        sizes = list(map(counter.message, there.messages))
-        return Smaller(_newest(texts, sizes, budget), time.process_time() - start)
-
-    return Method("trim to the tail", make)
+    return _timed("trim to the tail", _trim)
 
 
 def clearing() -> Method:
     """Clear all tool results but the newest that fit, then drop the oldest messages."""
+    return _timed("clear tool results", _clear_results)
 
+
+def _timed(name: str, shorten: Callable[[Sequence[Message], TokenCounter, int], str]) -> Method:
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
         start = time.process_time()
-        text = _clear_results(there.messages, counter, budget)
+        text = shorten(there.messages, counter, budget)
         return Smaller(text, time.process_time() - start)
 
-    return Method("clear tool results", make)
+    return Method(name, make)
 
 
-def policy_method(policy: Policy, config: Config | None = None, name: str = "") -> Method:
+def _trim(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
+    texts = [f"[{message.role}] {render_message(message)}" for message in messages]
+    return _newest(texts, list(map(counter.message, messages)), budget)
+
+
+def policy_method(policy: Policy, config: Config | None = None) -> Method:
     """
     Compact with Foldline, and check what it promises.
 
     Args:
         policy: The ladder.
         config: Limits and what else may be set.
-        name: What tables call it; default after the policy.
     """
 
     def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
@@ -113,7 +113,7 @@ def policy_method(policy: Policy, config: Config | None = None, name: str = "") 
             return Smaller("", seconds, result.receipt.reason, broken)
         return Smaller(everything(result.shown.messages), seconds, broken=broken)
 
-    return Method(name or f"Foldline {policy.name}", make, ours=True)
+    return Method(f"Foldline {policy.name}", make, ours=True)
 
 
 def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:

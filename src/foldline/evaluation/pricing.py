@@ -8,8 +8,9 @@ it, and the recorded answer is paid as output. No gap between requests outlives 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from foldline.core.config import Config
@@ -107,31 +108,22 @@ def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bil
         counter: Counts messages.
     """
     sizes, before, bill = _Sizes(counter), Wire(), NOTHING_PAID
-    for position in _requests(history):
+    for position, message in enumerate(history):
+        if not position or message["role"] != "assistant":
+            continue
         sent = show(history[:position])
         shared = _count_shared(before, sent)
         read, written = sum(map(sizes, sent[:shared])), sum(map(sizes, sent[shared:]))
-        usage = Usage(0, sizes(history[position]), cache_read=read, cache_write=written)
+        usage = Usage(0, sizes(message), cache_read=read, cache_write=written)
         bill += Bill(usage, 1, int(read + written > window))
         before = sent
     return bill
 
 
-def _requests(history: Sequence[dict[str, Any]]) -> Iterator[int]:
-    """Yield where the assistant answered."""
-    for position, message in enumerate(history):
-        if position and message["role"] == "assistant":
-            yield position
-
-
 def _count_shared(before: Wire, sent: Wire) -> int:
     """Return how many messages two requests begin with in common."""
-    count = 0
-    for old, new in zip(before, sent, strict=False):
-        if old is not new and old != new:
-            break
-        count += 1
-    return count
+    pairs = zip(before, sent, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], pairs))
 
 
 class _Sizes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.errors import MissingExtra
 from foldline.evaluation.sections import Plot, ReportSection, Series, as_markdown
@@ -23,28 +23,8 @@ ACCENTS = ("#2f81f7", "#d1801f", "#2da44e", "#a371f7")
 GREYS = ("#8b949e", "#a5adb6", "#6e7781", "#b1a08f", "#8fa3a0", "#a38fa0")
 DASHES = ("-", "--", "-.", ":")
 SHADES = (1.0, 0.62, 0.36, 0.22)
-GRID = "#7a828c40"
 
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "foldline",
-    "text.parse_math": False,
-    "font.size": 10,
-    "font.family": "sans-serif",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "axes.titlecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-}
+STYLE = Path(__file__).with_name("plots.mplstyle")
 WIDTH = 8.0
 """Inches; GitHub shows it as 576 points."""
 
@@ -66,8 +46,7 @@ def draw(plot: Plot) -> bytes:
         raise MissingExtra("matplotlib", "plots") from error
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's own settings say
-        settings: Any = mpl.rcParams
-        settings.update(STYLE)
+        mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
         figure = Figure(figsize=(WIDTH, _height(plot)), layout="constrained")
         axes = figure.add_subplot()
         (_draw_bars if plot.kind == "bars" else _draw_lines)(axes, plot)
@@ -95,18 +74,12 @@ def _draw_bars(axes: Axes, plot: Plot) -> None:
         values = [y for _, y in series.points]
         colours = [_colour(plot.labels, int(x)) for x, _ in series.points]
         error = _error(series, values)
-        bars = axes.barh(places, values, thick * 0.92, color=colours, alpha=shade)
-        axes.errorbar(values, places, xerr=error, fmt="none", ecolor=INK, elinewidth=0.8)
-        for bar, value in zip(bars, values, strict=True):
-            end = value if error is None else series.high[values.index(value)]
-            axes.annotate(
-                f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}",
-                (end, bar.get_y() + bar.get_height() / 2),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7,
-            )
+        lines = {"ecolor": INK, "elinewidth": 0.8}
+        bars = axes.barh(
+            places, values, thick * 0.92, color=colours, alpha=shade, xerr=error, error_kw=lines
+        )
+        figures = [f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" for value in values]
+        axes.bar_label(bars, figures, padding=4, fontsize=7)
     axes.set_yticks(range(len(plot.labels)), list(plot.labels))
     for tick, label in zip(axes.get_yticklabels(), plot.labels, strict=True):
         tick.set_fontweight("bold" if label.startswith(OURS) else "normal")

@@ -169,6 +169,12 @@ def is_figure(cell: Cell) -> bool:
     return True
 
 
+def _figure_columns(table: ReportTable) -> list[bool]:
+    """Tell of every column whether it is one of figures; where there are no rows, none is."""
+    columns = zip(*table.rows, strict=True)
+    return [all(map(is_figure, one)) for one in columns] or [False] * len(table.columns)
+
+
 def bounds(goal: Goal) -> str:
     """Write what a goal asks for: ``≤ 60 ms/MB``, ``0.9 to 1``."""
     unit = f" {goal.unit}" if goal.unit else ""
@@ -199,8 +205,7 @@ def table_text(table: ReportTable) -> str:
     """Write a table; columns of figures stand to the right."""
     rows = [table.columns, *(tuple(map(format_cell, row)) for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
-    right = right or [False] * len(widths)
+    right = _figure_columns(table)
     lines = [_line(row, widths, right) for row in rows]
     head = [table.title] if table.title else []
     note = textwrap.wrap(table.note, WIDTH) if table.note else []
@@ -225,16 +230,15 @@ _SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
 _TURNS = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298)))
 
 
-def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -> str:
+def as_markdown(section: ReportSection, pictures: str = "") -> str:
     """
     Write a section.
 
     Args:
         section: What was measured; its ``text`` and the notes of its tables are Markdown already.
         pictures: The folder of the plots, relative to where the text goes; "" for none.
-        level: Of its heading.
     """
-    parts = [f"{'#' * level} {escape(section.title)}", section.text.strip()]
+    parts = [f"## {escape(section.title)}", section.text.strip()]
     if pictures:
         parts += [picture(plot, pictures) for plot in section.plots]
     parts += [_fold(table) for table in section.tables]
@@ -259,8 +263,7 @@ def _fold(table: ReportTable) -> str:
 
 def table_markdown(table: ReportTable) -> str:
     """Write a table with its title above and its note below."""
-    right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
-    right = right or [False] * len(table.columns)
+    right = _figure_columns(table)
     lines = [
         _row(table.columns),
         "|" + "|".join("--:" if figures else "---" for figures in right) + "|",

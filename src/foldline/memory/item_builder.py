@@ -14,16 +14,14 @@ from foldline.memory.item_rows import Filter, MemoryRow
 from foldline.memory.items import (
     Kind,
     MemoryItem,
-    MemoryLimits,
+    MemoryTools,
     as_kind,
     clamp_importance,
     fingerprint,
 )
-from foldline.memory.user_index import cut_name, model_name
 from foldline.relevance.terms import terms
-from foldline.retrieval import Cutter, Embedder, pack
+from foldline.retrieval import pack
 from foldline.tokens.estimate import estimate
-from foldline.values.tokens import TextCounter
 
 LONGEST_NAME: Final = 200
 """Characters of the name of a user, an author or a session."""
@@ -40,32 +38,11 @@ class ItemBuilder:
     Makes items and rows.
 
     Args:
-        limits: The bounds.
-        embedder: Embeds contents; None writes no vectors.
-        counter: Counts tokens; None takes an estimate.
-        words: Cuts Chinese into words.
+        tools: The bounds, and what contents are embedded, counted and cut with.
     """
 
-    def __init__(
-        self,
-        limits: MemoryLimits,
-        embedder: Embedder | None = None,
-        counter: TextCounter | None = None,
-        words: Cutter | None = None,
-    ) -> None:
-        self.limits = limits
-        self._embedder, self._counter, self._words = embedder, counter, words
-
-    @property
-    def model(self) -> str:
-        """The name of the model that embeds contents, "" for none."""
-        return model_name(self._embedder)
-
-    def count(self, content: str) -> int:
-        """Return the tokens of a text."""
-        if self._counter is None:
-            return estimate(content)
-        return self._counter.count(content)
+    def __init__(self, tools: MemoryTools) -> None:
+        self.tools, self.limits = tools, tools.limits
 
     def tokens(self, content: str, kind: Kind) -> int:
         """
@@ -74,7 +51,8 @@ class ItemBuilder:
         Raises:
             InputError: A working memory is larger than all may be together.
         """
-        tokens = self.count(content)
+        counter = self.tools.counter
+        tokens = estimate(content) if counter is None else counter.count(content)
         if kind == "working" and tokens > self.limits.working_tokens:
             raise InputError(
                 f"it has {tokens:,} tokens; working memories have {self.limits.working_tokens:,}"
@@ -84,44 +62,31 @@ class ItemBuilder:
             )
         return tokens
 
-    def item(
-        self,
-        content: str,
-        kind: Kind,
-        now: float,
-        *,
-        importance: float,
-        happened: float | None,
-        session: str,
-        author: str,
-        source: str,
-        metadata: Mapping[str, Any] | None,
-    ) -> MemoryItem:
+    def item(self, content: str, kind: Kind, now: float, **given: Any) -> MemoryItem:
         """
         Return a new item.
+
+        Args:
+            content: What is remembered.
+            kind: Which kind.
+            now: Seconds since 1970.
+            **given: Other fields, as `check_fields` takes them.
 
         Raises:
             InputError: A value is none, or a working memory is larger than all may be.
         """
-        for name, value in (("session", session), ("author", author), ("source", source)):
-            check_name(value, name, empty=True)
-        tokens = self.tokens(content, as_kind(kind))
+        fields = {"happened": now, **check_fields(**given)}
         return MemoryItem(
             id=token_hex(8),
             revision=1,
             kind=as_kind(kind),
             content=content,
-            importance=clamp_importance(importance),
-            happened=now if happened is None else check_time(happened, "happened"),
             added=now,
             expires=self._expires(kind, now),
-            tokens=tokens,
-            session=session,
-            author=author,
-            source=source,
+            tokens=self.tokens(content, as_kind(kind)),
             parents=(),
             seen=1,
-            metadata=check_metadata(metadata),
+            **fields,
         )
 
     def refresh(self, old: MemoryItem, new: MemoryItem) -> MemoryItem:
@@ -142,22 +107,14 @@ class ItemBuilder:
         old: MemoryItem,
         now: float,
         content: str | None,
-        importance: float | None,
-        happened: float | None,
         metadata: Mapping[str, Any] | None,
+        **given: Any,
     ) -> MemoryItem:
         """Return the next revision of an item; what is None stays, metadata are added."""
         text = old.content if content is None else check_content(content, self.limits.longest)
-        return replace(
-            old,
-            revision=old.revision + 1,
-            content=text,
-            importance=old.importance if importance is None else clamp_importance(importance),
-            happened=old.happened if happened is None else check_time(happened, "happened"),
-            metadata=check_metadata({**old.metadata, **dict(metadata or {})}),
-            added=now,
-            tokens=self.tokens(text, old.kind),
-        )
+        fields = check_fields(metadata={**old.metadata, **dict(metadata or {})}, **given)
+        revision, tokens = old.revision + 1, self.tokens(text, old.kind)
+        return replace(old, revision=revision, content=text, added=now, tokens=tokens, **fields)
 
     def promote(self, old: MemoryItem, kind: Kind, now: float) -> MemoryItem:
         """Return what an item becomes in another kind."""
@@ -179,20 +136,15 @@ class ItemBuilder:
 
         Whatever the embedder raises is raised: nothing is written without its vector.
         """
-        model = self._embedder
-        if model is None or not model.understands(item.content):
+        tools = self.tools
+        if tools.embedder is None or not tools.embedder.understands(item.content):
             vector = None
         elif vector is None:
-            vector = pack(model.embed([item.content])[0])
+            vector = pack(tools.embedder.embed([item.content])[0])
         told = f"{item.author} {item.content}" if item.author else item.content
-        return MemoryRow(
-            item,
-            fingerprint(told),
-            " ".join(terms(told, words=self._words)),
-            cut_name(self._words),
-            vector,
-            "" if model is None or vector is None else model.name,
-        )
+        cut = " ".join(terms(told, words=tools.words))
+        model = "" if vector is None else tools.model
+        return MemoryRow(item, fingerprint(told), cut, tools.cut, vector, model)
 
     def _expires(self, kind: Kind, now: float) -> float | None:
         return now + self.limits.working_seconds if kind == "working" else None
@@ -308,3 +260,23 @@ def check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
             field="metadata",
         )
     return read
+
+
+FORMS: Final = {
+    "importance": clamp_importance,
+    "happened": lambda value: check_time(value, "happened"),
+    "session": lambda value: check_name(value, "session", empty=True),
+    "author": lambda value: check_name(value, "author", empty=True),
+    "source": lambda value: check_name(value, "source", empty=True),
+    "metadata": check_metadata,
+}
+
+
+def check_fields(**given: Any) -> dict[str, Any]:
+    """
+    Return fields of an item in the form that is kept, without those that are None.
+
+    Raises:
+        InputError: One makes no sense; the error names it.
+    """
+    return {name: FORMS[name](value) for name, value in given.items() if value is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -45,32 +45,22 @@ class Filter:
 
     def admits(self) -> Callable[[FilterFacts], bool] | None:
         """Return a check of a memory, its time apart; None where all memories are meant."""
-        kinds, least, session = frozenset(self.kinds), self.min_importance, self.session
+        if self == Filter(self.now):
+            return None
+        kinds, least, session = self.kinds or KINDS, self.min_importance, self.session
         since = -math.inf if self.since is None else self.since
         until = math.inf if self.until is None else self.until
-        checks = list[Callable[[FilterFacts], bool]]()
-        if kinds:
-            checks.append(lambda fact: fact.kind in kinds)
-        if least > 0:
-            checks.append(lambda fact: fact.importance >= least)
-        if self.since is not None or self.until is not None:
-            checks.append(lambda fact: since <= fact.happened <= until)
-        if session is not None:
-            checks.append(lambda fact: fact.session == session)
-        if len(checks) < 2:  # asked for tens of thousands of memories: no loop where there is one
-            return checks[0] if checks else None
-        return lambda fact: all(check(fact) for check in checks)
+        return lambda fact: (
+            fact.kind in kinds
+            and fact.importance >= least
+            and since <= fact.happened <= until
+            and session in (None, fact.session)
+        )
 
     @property
     def values(self) -> dict[str, Any]:
         """The values of `condition`, by their names."""
-        return {
-            "now": self.now,
-            "importance": self.min_importance,
-            "since": self.since,
-            "until": self.until,
-            "session": self.session,
-        }
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @property
     def condition(self) -> str:
@@ -79,7 +69,7 @@ class Filter:
         parts = (
             ("(expires IS NULL OR expires > :now)", True),
             (f"kind IN ({kinds})", kinds),
-            ("importance >= :importance", self.min_importance > 0),
+            ("importance >= :min_importance", self.min_importance > 0),
             ("happened >= :since", self.since is not None),
             ("happened <= :until", self.until is not None),
             ("session = :session", self.session is not None),
@@ -118,125 +108,6 @@ class MemoryRow:
     model: str
 
 
-def tick(connection: Connection, user: str) -> int:
-    """Count a change of a user, and return its number."""
-    (clock,) = connection.execute(
-        "INSERT INTO users (name, clock) VALUES (?, 1)"
-        " ON CONFLICT (name) DO UPDATE SET clock = users.clock + 1 RETURNING clock",
-        (user,),
-    ).fetchone()
-    return int(clock)
-
-
-def insert_item(connection: Connection, user: str, written: MemoryRow, clock: int) -> None:
-    """Write a revision that is live."""
-    item = written.item
-    connection.execute(
-        f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
-        " state, ended, reason, changed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, '', ?)",
-        (
-            user, item.id, item.revision, item.kind, item.content, item.importance, item.happened,
-            item.added, item.expires, item.tokens, item.session, item.author, item.source,
-            json.dumps(item.parents), item.seen,
-            json.dumps(dict(item.metadata)), written.fingerprint,
-            written.terms, written.cut, written.vector, written.model, LIVE, clock,
-        ),
-    )  # fmt: skip
-
-
-def end_items(
-    connection: Connection,
-    user: str,
-    ids: Sequence[str],
-    state: str,
-    *,
-    reason: str,
-    at: float,
-    clock: int,
-) -> None:
-    """End the live revisions of some memories; nothing of them is erased."""
-    connection.execute(
-        "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ?"
-        " WHERE memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
-        (state, reason, at, clock, user, json.dumps(ids)),
-    )
-
-
-def find_item(connection: Connection, user: str, id: str) -> MemoryItem | None:  # noqa: A002  # as the field
-    """Return a memory that is live."""
-    return next(iter(find_items(connection, user, [id])), None)
-
-
-def find_items(connection: Connection, user: str, ids: Sequence[str]) -> list[MemoryItem]:
-    """Return those of some memories that are live, in no order."""
-    found = connection.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE memories.user = ? AND state = 'live'"  # noqa: S608  # a constant
-        " AND id IN (SELECT value FROM json_each(?))",
-        (user, json.dumps(ids)),
-    ).fetchall()
-    return [_to_item(row) for row in found]
-
-
-def find_vector(connection: Connection, user: str, id: str, model: str) -> bytes | None:  # noqa: A002
-    """Return the vector that a model made of a memory that is live; None where it made none."""
-    row = connection.execute(
-        "SELECT vector FROM memories WHERE memories.user = ? AND id = ? AND state = 'live'"
-        " AND model = ? AND vector IS NOT NULL",
-        (user, id, model),
-    ).fetchone()
-    return None if row is None else as_bytes(row[0])
-
-
-def find_same(
-    connection: Connection, user: str, kind: Kind, fingerprint: bytes, now: float
-) -> MemoryItem | None:
-    """Return the live memory that says the same, unless its time is over."""
-    row = connection.execute(
-        f'SELECT {COLUMNS} FROM memories WHERE "user" = ? AND fingerprint = ? AND kind = ?'  # noqa: S608
-        " AND state = 'live' AND (expires IS NULL OR expires > ?)",
-        (user, fingerprint, kind, now),
-    ).fetchone()
-    return None if row is None else _to_item(row)
-
-
-def select_items(
-    connection: Connection, user: str, wanted: Filter, limit: int, order: str = "added"
-) -> list[MemoryItem]:
-    """Return live memories, newest or most important first."""
-    found = connection.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608
-        f" AND {wanted.condition} ORDER BY {_ORDERS[order]} LIMIT :limit",
-        {"user": user, "limit": limit, **wanted.values},
-    ).fetchall()
-    return [_to_item(row) for row in found]
-
-
-def select_history(
-    connection: Connection,
-    user: str,
-    id: str,  # noqa: A002  # as the field
-) -> list[tuple[MemoryItem, str, str]]:
-    """Return every revision of a memory with its state and reason, oldest first."""
-    found = connection.execute(
-        f'SELECT {COLUMNS}, state, reason FROM memories WHERE "user" = ? AND id = ?'  # noqa: S608
-        " ORDER BY revision",
-        (user, id.encode("utf-8", "replace").decode()),
-    ).fetchall()
-    return [(_to_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
-
-
-def _to_item(row: Sequence[Any]) -> MemoryItem:
-    """Read the columns of `COLUMNS`."""
-    values = dict(zip(NAMES, row, strict=True))
-    with reading_rows():
-        values["parents"] = tuple(json.loads(values["parents"]))
-        values["metadata"] = json.loads(values["metadata"])
-        item = MemoryItem(**values)
-        check_fields(item)
-    return item
-
-
 By: TypeAlias = Literal["importance", "time", "capacity"]
 
 DAY: Final = 86_400.0
@@ -264,55 +135,176 @@ class Forgotten:
     ids: tuple[str, ...]
 
 
-def choose_forgotten(
-    connection: Connection,
-    user: str,
-    wanted: Filter,
-    by: By,
-    *,
-    threshold: float,
-    max_age: float,
-    keep: int,
-) -> list[str]:
+def tick(connection: Connection, user: str) -> int:
+    """Count a change of a user, and return its number."""
+    (clock,) = connection.execute(
+        "INSERT INTO users (name, clock) VALUES (?, 1)"
+        " ON CONFLICT (name) DO UPDATE SET clock = users.clock + 1 RETURNING clock",
+        (user,),
+    ).fetchone()
+    return int(clock)
+
+
+@dataclass(frozen=True, slots=True)
+class UserRows:
     """
-    Choose what to forget among the memories that a filter admits.
+    The memories of one user, inside a transaction.
 
     Args:
-        connection: The file.
+        connection: The transaction.
         user: Whose.
-        wanted: Among which.
-        by: "importance" below the threshold, "time" older than ``max_age`` seconds, or
-            "capacity": all but the ``keep`` most important, of equals the latest.
-        threshold: 0 to 1.
-        max_age: Seconds.
-        keep: How many stay.
-
-    Raises:
-        InputError: There is no such way to choose, or a number is none.
+        now: The time of a change, in seconds since 1970.
+        clock: The number of a change; see `tick`.
     """
-    if by not in _CHOICES:
-        raise InputError(
-            f"there is no way to forget {str(by)[:40]!r}",
-            field="by",
-            hint=f"Known: {', '.join(_CHOICES)}.",
+
+    connection: Connection
+    user: str
+    now: float = 0.0
+    clock: int = 0
+
+    def insert(self, written: MemoryRow) -> None:
+        """Write a revision that is live."""
+        item = written.item.to_dict()
+        item |= {name: json.dumps(item[name]) for name in ("parents", "metadata")}
+        made = (written.fingerprint, written.terms, written.cut, written.vector, written.model)
+        values = (self.user, *(item[name] for name in NAMES), *made, LIVE, self.clock)
+        self.connection.execute(
+            f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
+            f" state, changed, ended, reason) VALUES ({', '.join('?' * len(values))}, NULL, '')",
+            values,
         )
-    for field, value in (("threshold", threshold), ("max_age", max_age)):
-        if not math.isfinite(value):
-            raise InputError(f"{value!r} is no number to compare with", field=field)
-    condition, order = _CHOICES[by]
-    found = connection.execute(
-        f"SELECT id FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608  # constants
-        f" AND {wanted.condition}{condition} ORDER BY {_ORDERS[order]} LIMIT :all OFFSET :kept",
-        {
-            **wanted.values,
-            "user": user,
-            "threshold": threshold,
-            "max_age": max_age,
-            "all": ALL,
-            "kept": min(max(0, keep), ALL) if by == "capacity" else 0,
-        },
-    )
-    return [str(name) for (name,) in found]
+
+    def end(self, ids: Sequence[str], state: str, reason: str) -> None:
+        """End the live revisions of some memories; nothing of them is erased."""
+        self.connection.execute(
+            "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ? WHERE"
+            " memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
+            (state, reason, self.now, self.clock, self.user, json.dumps(ids)),
+        )
+
+    def find(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field
+        """Return a memory that is live."""
+        return next(iter(self.find_all([id])), None)
+
+    def find_all(self, ids: Sequence[str]) -> list[MemoryItem]:
+        """Return those of some memories that are live, in no order."""
+        return self._live("id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(ids)})
+
+    def find_vector(self, id: str, model: str) -> bytes | None:  # noqa: A002
+        """Return the vector that a model made of a live memory; None where it made none."""
+        row = self.connection.execute(
+            "SELECT vector FROM memories WHERE memories.user = ? AND id = ? AND state = 'live'"
+            " AND model = ? AND vector IS NOT NULL",
+            (self.user, id, model),
+        ).fetchone()
+        return None if row is None else as_bytes(row[0])
+
+    def find_same(self, kind: Kind, fingerprint: bytes) -> MemoryItem | None:
+        """Return the live memory that says the same, unless its time is over."""
+        found = self._live(
+            "fingerprint = :mark AND kind = :kind AND (expires IS NULL OR expires > :now)",
+            {"mark": fingerprint, "kind": kind, "now": self.now},
+        )
+        return found[0] if found else None
+
+    def select(self, wanted: Filter, limit: int, order: str = "added") -> list[MemoryItem]:
+        """Return live memories, newest or most important first."""
+        ordered = f"{wanted.condition} ORDER BY {_ORDERS[order]} LIMIT :limit"
+        return self._live(ordered, {"limit": limit, **wanted.values})
+
+    def history(self, id: str) -> list[tuple[MemoryItem, str, str]]:  # noqa: A002
+        """Return every revision of a memory with its state and reason, oldest first."""
+        found = self.connection.execute(
+            f"SELECT {COLUMNS}, state, reason FROM memories WHERE memories.user = ? AND id = ?"  # noqa: S608
+            " ORDER BY revision",
+            (self.user, id.encode("utf-8", "replace").decode()),
+        ).fetchall()
+        return [(_to_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
+
+    def _live(self, condition: str, values: Mapping[str, Any]) -> list[MemoryItem]:
+        found = self.connection.execute(
+            f"SELECT {COLUMNS} FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608
+            f" AND {condition}",
+            {"user": self.user, **values},
+        ).fetchall()
+        return [_to_item(row) for row in found]
+
+    def choose_forgotten(
+        self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
+    ) -> list[str]:
+        """
+        Choose what to forget among the memories that a filter admits.
+
+        Args:
+            wanted: Among which.
+            by: "importance" below the threshold, "time" older than ``max_age`` seconds, or
+                "capacity": all but the ``keep`` most important, of equals the latest.
+            threshold: 0 to 1.
+            max_age: Seconds.
+            keep: How many stay.
+
+        Raises:
+            InputError: There is no such way to choose, or a number is none.
+        """
+        if by not in _CHOICES:
+            raise InputError(
+                f"there is no way to forget {str(by)[:40]!r}",
+                field="by",
+                hint=f"Known: {', '.join(_CHOICES)}.",
+            )
+        for field, value in (("threshold", threshold), ("max_age", max_age)):
+            if not math.isfinite(value):
+                raise InputError(f"{value!r} is no number to compare with", field=field)
+        condition, order = _CHOICES[by]
+        kept = min(max(0, keep), ALL) if by == "capacity" else 0
+        numbers = {"threshold": threshold, "max_age": max_age, "all": ALL, "kept": kept}
+        found = self.connection.execute(
+            "SELECT id FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608  # constants
+            f" AND {wanted.condition}{condition} ORDER BY {_ORDERS[order]}"
+            " LIMIT :all OFFSET :kept",
+            {**wanted.values, **numbers, "user": self.user},
+        )
+        return [str(name) for (name,) in found]
+
+    def restore(self, batch: int) -> list[str]:
+        """Bring back what was forgotten in one go, except what was remembered anew since."""
+        found = self.connection.execute(
+            "SELECT id, max(revision) FROM memories AS past"
+            ' WHERE "user" = ? AND state = ? AND changed = ?'
+            ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
+            " AND now.id = past.id AND now.state = 'live')"
+            ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
+            " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
+            " AND now.state = 'live') GROUP BY id",
+            (self.user, GONE, batch),
+        ).fetchall()
+        self.connection.executemany(
+            "UPDATE memories SET state = ?, reason = '', ended = NULL, changed = ?"
+            ' WHERE "user" = ? AND id = ? AND revision = ?',
+            [(LIVE, self.clock, self.user, name, revision) for name, revision in found],
+        )
+        return [str(name) for name, _ in found]
+
+    def clear(self) -> int:
+        """Erase everything; return how many memories were live."""
+        (count,) = self.connection.execute(
+            "SELECT count(*) FROM memories WHERE memories.user = ? AND state = 'live'",
+            (self.user,),
+        ).fetchone()
+        self.connection.execute("UPDATE users SET era = era + 1 WHERE name = ?", (self.user,))
+        self.connection.execute('DELETE FROM memories WHERE "user" = ?', (self.user,))
+        return int(count)
+
+
+def _to_item(row: Sequence[Any]) -> MemoryItem:
+    """Read the columns of `COLUMNS`."""
+    values = dict(zip(NAMES, row, strict=True))
+    with reading_rows():
+        values["parents"] = tuple(json.loads(values["parents"]))
+        values["metadata"] = json.loads(values["metadata"])
+        item = MemoryItem(**values)
+        check_fields(item)
+    return item
 
 
 def choose_evicted(
@@ -343,24 +335,3 @@ def choose_evicted(
 def _counts(item: MemoryItem, limits: MemoryLimits, now: float) -> float:
     age = max(0.0, now - item.added) / limits.fade
     return float(item.importance * 0.5**age)
-
-
-def restore_batch(connection: Connection, user: str, batch: int, clock: int) -> list[str]:
-    """Bring back what was forgotten in one go, except what was remembered anew since."""
-    found = connection.execute(
-        "SELECT id, max(revision) FROM memories AS past"
-        ' WHERE "user" = ? AND state = ? AND changed = ?'
-        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
-        " AND now.id = past.id AND now.state = 'live')"
-        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
-        " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
-        " AND now.state = 'live') GROUP BY id",
-        (user, GONE, batch),
-    ).fetchall()
-    for name, revision in found:
-        connection.execute(
-            "UPDATE memories SET state = ?, reason = '', ended = NULL, changed = ?"
-            ' WHERE "user" = ? AND id = ? AND revision = ?',
-            (LIVE, clock, user, name, revision),
-        )
-    return [str(name) for name, _ in found]

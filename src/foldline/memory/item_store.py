@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.memory import item_rows as rows
 from foldline.memory.item_builder import ItemBuilder
-from foldline.memory.item_rows import (
-    ALL,
-    By,
-    Filter,
-    Forgotten,
-    choose_evicted,
-    choose_forgotten,
-    restore_batch,
-)
+from foldline.memory.item_rows import ALL, By, Filter, Forgotten, UserRows, choose_evicted, tick
 from foldline.memory.items import KINDS, Added, Kind, MemoryItem
 from foldline.memory.schema import GONE, SUPERSEDED
 from foldline.sql import Connection, Database
 
 
+@dataclass(frozen=True, slots=True)
 class ItemStore:
     """
     Writes and counts the memories of one user; `Memory` says what each method does.
@@ -30,149 +23,112 @@ class ItemStore:
     Args:
         database: The file.
         user: Whose memories.
-        builder: Makes rows of items.
+        builder: Makes items and rows.
         clock: Tells the time, in seconds since 1970.
         follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        user: str,
-        builder: ItemBuilder,
-        clock: Callable[[], float],
-        follow: Callable[[Connection], None],
-    ) -> None:
-        self._database, self._user = database, user
-        self._builder, self._clock, self._follow = builder, clock, follow
+    database: Database
+    user: str
+    builder: ItemBuilder
+    clock: Callable[[], float]
+    follow: Callable[[Connection], None]
 
     @contextmanager
-    def _changing(self) -> Iterator[tuple[Connection, int]]:
+    def _changing(self, now: float) -> Iterator[UserRows]:
         """Change the memories of the user, as a change that has a number."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             # First of all: it keeps other writers of this user waiting.
-            yield connection, rows.tick(connection, self._user)
-            self._follow(connection)
+            yield UserRows(connection, self.user, now, tick(connection, self.user))
+            self.follow(connection)
 
     def add(self, item: MemoryItem) -> Added:
         """Write a new memory, or refresh the live one that says the same."""
-        now, row = item.added, self._builder.row(item)
-        with self._changing() as (connection, clock):
-            same = rows.find_same(connection, self._user, item.kind, row.fingerprint, now)
+        row = self.builder.row(item)
+        with self._changing(item.added) as rows:
+            same = rows.find_same(item.kind, row.fingerprint)
             if same is not None:
-                fresh = self._builder.refresh(same, item)
-                self._supersede(connection, fresh, "refreshed", now, clock, row.vector)
+                fresh = self.builder.refresh(same, item)
+                self._supersede(rows, fresh, "refreshed", row.vector)
                 return Added(fresh, "known")
-            rows.insert_item(connection, self._user, row, clock)
-            gone = self._make_room(connection, now, clock) if item.kind == "working" else ()
+            rows.insert(row)
+            gone = self._make_room(rows) if item.kind == "working" else ()
         return Added(item, "added", gone)
 
-    def _make_room(self, connection: Connection, now: float, clock: int) -> tuple[str, ...]:
+    def _make_room(self, rows: UserRows) -> tuple[str, ...]:
         """Forget the working memories that are over the bounds."""
-        held = rows.select_items(connection, self._user, Filter(now, ("working",)), ALL)
-        least = choose_evicted(held[::-1], self._builder.limits, now)
+        held = rows.select(Filter(rows.now, ("working",)), ALL)
+        least = choose_evicted(held[::-1], self.builder.limits, rows.now)
         ids = tuple(item.id for item in least)
-        self._end(connection, ids, GONE, "capacity", now, clock)
+        rows.end(ids, GONE, "capacity")
         return ids
 
     def update(self, id: str, change: Callable[[MemoryItem, float], MemoryItem]) -> MemoryItem:  # noqa: A002
         """Replace a memory by what ``change`` makes of it and of the time."""
-        now = self._clock()
-        with self._changing() as (connection, clock):
-            old = self._live(connection, id)
+        now = self.clock()
+        with self._changing(now) as rows:
+            old = _live(rows, id)
             if old.is_expired(now):
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
             new = change(old, now)
-            vector = self._vector(connection, old) if new.content == old.content else None
-            self._supersede(connection, new, "updated", now, clock, vector)
+            same = new.content == old.content
+            vector = rows.find_vector(id, self.builder.tools.model) if same else None
+            self._supersede(rows, new, "updated", vector)
         return new
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002
         """Forget one memory."""
-        now = self._clock()
-        with self._changing() as (connection, clock):
-            self._live(connection, id)
-            self._end(connection, [id], GONE, "removed", now, clock)
-        return Forgotten(clock, (id,))
+        with self._changing(self.clock()) as rows:
+            _live(rows, id)
+            rows.end([id], GONE, "removed")
+        return Forgotten(rows.clock, (id,))
 
-    def forget(
-        self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
-    ) -> Forgotten:
-        """Forget some of the memories that a filter admits; see `choose_forgotten`."""
-        with self._changing() as (connection, clock):
-            ids = choose_forgotten(
-                connection, self._user, wanted, by,
-                threshold=threshold, max_age=max_age, keep=keep,
-            )  # fmt: skip
-            self._end(connection, ids, GONE, f"forgotten by {by}", wanted.now, clock)
-        return Forgotten(clock, tuple(ids)) if ids else Forgotten(0, ())
+    def forget(self, wanted: Filter, by: By, **bounds: Any) -> Forgotten:
+        """Forget some memories that a filter admits; see `UserRows.choose_forgotten`."""
+        with self._changing(wanted.now) as rows:
+            ids = rows.choose_forgotten(wanted, by, **bounds)
+            rows.end(ids, GONE, f"forgotten by {by}")
+        return Forgotten(rows.clock, tuple(ids)) if ids else Forgotten(0, ())
 
     def undo(self, batch: int) -> tuple[str, ...]:
         """Restore what was forgotten together; return the ids."""
-        with self._changing() as (connection, clock):
-            return tuple(restore_batch(connection, self._user, batch, clock))
+        with self._changing(self.clock()) as rows:
+            return tuple(rows.restore(batch))
 
     def consolidate(self, wanted: Filter, target: Kind) -> tuple[MemoryItem, ...]:
         """Move the memories that a filter admits to another kind."""
-        made, now = list[MemoryItem](), wanted.now
-        with self._changing() as (connection, clock):
-            for old in rows.select_items(connection, self._user, wanted, ALL, "oldest"):
-                new = self._builder.promote(old, target, now)
-                row = self._builder.row(new, self._vector(connection, old))
-                same = rows.find_same(connection, self._user, new.kind, row.fingerprint, now)
-                reason = f"consolidated into {new.id}"
-                self._end(connection, [old.id], SUPERSEDED, reason, now, clock)
+        made = list[MemoryItem]()
+        with self._changing(wanted.now) as rows:
+            for old in rows.select(wanted, ALL, "oldest"):
+                new = self.builder.promote(old, target, wanted.now)
+                row = self.builder.row(new, rows.find_vector(old.id, self.builder.tools.model))
+                same = rows.find_same(new.kind, row.fingerprint)
+                rows.end([old.id], SUPERSEDED, f"consolidated into {new.id}")
                 if same is None:
-                    rows.insert_item(connection, self._user, row, clock)
+                    rows.insert(row)
                 else:
-                    new = self._builder.refresh(same, new)
-                    self._supersede(connection, new, "refreshed", now, clock, row.vector)
+                    new = self.builder.refresh(same, new)
+                    self._supersede(rows, new, "refreshed", row.vector)
                 made.append(new)
         return tuple(made)
 
     def clear(self) -> int:
         """Erase everything of this user; return how many memories were live."""
-        with self._changing() as (connection, _):
-            (count,) = connection.execute(
-                "SELECT count(*) FROM memories WHERE memories.user = ? AND state = 'live'",
-                (self._user,),
-            ).fetchone()
-            connection.execute("UPDATE users SET era = era + 1 WHERE name = ?", (self._user,))
-            connection.execute('DELETE FROM memories WHERE "user" = ?', (self._user,))
-        return int(count)
+        with self._changing(self.clock()) as rows:
+            return rows.clear()
 
     def _supersede(
-        self,
-        connection: Connection,
-        item: MemoryItem,
-        reason: str,
-        now: float,
-        clock: int,
-        vector: bytes | None = None,
+        self, rows: UserRows, item: MemoryItem, reason: str, vector: bytes | None
     ) -> None:
-        self._end(connection, [item.id], SUPERSEDED, reason, now, clock)
-        rows.insert_item(connection, self._user, self._builder.row(item, vector), clock)
+        rows.end([item.id], SUPERSEDED, reason)
+        rows.insert(self.builder.row(item, vector))
 
-    def _end(
-        self,
-        connection: Connection,
-        ids: Sequence[str],
-        state: str,
-        reason: str,
-        now: float,
-        clock: int,
-    ) -> None:
-        rows.end_items(connection, self._user, ids, state, reason=reason, at=now, clock=clock)
 
-    def _vector(self, connection: Connection, item: MemoryItem) -> bytes | None:
-        """Return the vector of a live memory, where the model that is used made it."""
-        return rows.find_vector(connection, self._user, item.id, self._builder.model)
-
-    def _live(self, connection: Connection, id: str) -> MemoryItem:  # noqa: A002
-        found = rows.find_item(connection, self._user, id)
-        if found is None:
-            raise InputError(f"there is no memory {str(id)[:60]!r}", field="id")
-        return found
+def _live(rows: UserRows, id: str) -> MemoryItem:  # noqa: A002
+    found = rows.find(id)
+    if found is None:
+        raise InputError(f"there is no memory {str(id)[:60]!r}", field="id")
+    return found
 
 
 def count_memories(connection: Connection, user: str, now: float) -> dict[str, Any]:

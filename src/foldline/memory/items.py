@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
 from foldline.errors import BudgetError, InputError
+from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
 from foldline.values.tags import tag_starts
+from foldline.values.tokens import TextCounter
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
 """What is at hand now, what happened, and what is known."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+NO_CUTTER: Final = "characters"
 
 _WORD: Final = re.compile(r"\w+")
 _ARTICLES: Final = frozenset(("a", "an", "the"))
@@ -190,6 +194,44 @@ class MemoryLimits:
                 raise BudgetError(f"{name} of a memory is {value!r}, which is no number")
             if not isfinite(value) or value <= 0:
                 raise BudgetError(f"{name} of a memory is {value!r}; it has to be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """
+    What memories are made and found with.
+
+    Args:
+        limits: The bounds.
+        embedder: Embeds contents and queries; None writes and compares no vectors.
+        counter: Counts tokens; None takes an estimate.
+        words: Cuts runs of Chinese into words.
+        weights: How much each sign of relevance counts.
+    """
+
+    limits: MemoryLimits
+    embedder: Embedder | None = None
+    counter: TextCounter | None = None
+    words: Cutter | None = None
+    weights: Weights | None = None
+
+    @property
+    def model(self) -> str:
+        """The name of the model that embeds, "" for none."""
+        return "" if self.embedder is None else self.embedder.name
+
+    @property
+    def cut(self) -> str:
+        """What terms are cut with; those that were cut with something else are cut anew."""
+        words = self.words
+        name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
+        return f"{TERMS_VERSION}/{name}"
+
+    def embed(self, text: str) -> Sequence[float] | None:
+        """Return the vector of a text; None where no model understands it."""
+        if self.embedder is None or not text.strip() or not self.embedder.understands(text):
+            return None
+        return self.embedder.embed([text])[0]
 
 
 OPEN: Final = "<recalled"

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
 from foldline.errors import InputError
-from foldline.memory import item_rows as rows
 from foldline.memory.item_builder import (
     ItemBuilder,
     check_content,
@@ -29,7 +28,7 @@ from foldline.memory.item_builder import (
     check_whole,
     make_filter,
 )
-from foldline.memory.item_rows import DAY, By, Filter, Forgotten
+from foldline.memory.item_rows import DAY, By, Filter, Forgotten, UserRows
 from foldline.memory.item_store import ItemStore, count_memories, write_summary
 from foldline.memory.items import (
     Added,
@@ -37,6 +36,7 @@ from foldline.memory.items import (
     Kind,
     MemoryItem,
     MemoryLimits,
+    MemoryTools,
     mark_recalled,
     remove_recalled,
 )
@@ -97,10 +97,10 @@ class Memory:
             StoreError: The file cannot be opened, or is no memory.
         """
         check_name(user, "user")
-        builder = ItemBuilder(limits or MemoryLimits(), embedder, counter, words)
+        tools = MemoryTools(limits or MemoryLimits(), embedder, counter, words, weights)
         database = open_memory(path)
-        index = open_search(database, user, weights=weights, embedder=embedder, words=words)
-        return cls(database, user, builder, index, clock)
+        index = open_search(database, user, tools)
+        return cls(database, user, ItemBuilder(tools), index, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -182,18 +182,18 @@ class Memory:
             raise InputError(f"there is no order {order[:40]!r}", field="order")
         wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
         with self._database.reading() as connection:
-            return rows.select_items(connection, self._user, wanted, self._limit(limit), order)
+            return UserRows(connection, self._user).select(wanted, self._limit(limit), order)
 
     def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
         """Return a memory; None where there is none, or it was forgotten."""
         with self._database.reading() as connection:
-            found = rows.find_item(connection, self._user, id)
+            found = UserRows(connection, self._user).find(id)
         return None if found is None or found.is_expired(self._clock()) else found
 
     def history(self, id: str) -> tuple[tuple[MemoryItem, str], ...]:  # noqa: A002
         """Return every revision of a memory, oldest first, and what became of it."""
         with self._database.reading() as connection:
-            found = rows.select_history(connection, self._user, id)
+            found = UserRows(connection, self._user).history(id)
         return tuple((item, reason or state) for item, state, reason in found)
 
     def text(self, found: Iterable[FoundMemory | MemoryItem]) -> str:
@@ -205,10 +205,9 @@ class Memory:
         wanted, most = Filter(self._clock()), self._limit(limit)
         with self._database.reading() as connection:
             figures = count_memories(connection, self._user, wanted.now)
-            important, latest = (
-                rows.select_items(connection, self._user, wanted, most, order)
-                for order in ("importance", "added")
-            )
+            rows = UserRows(connection, self._user)
+            important = rows.select(wanted, most, "importance")
+            latest = rows.select(wanted, most)
         return write_summary(figures, important, latest)
 
     def stats(self) -> dict[str, Any]:
@@ -293,7 +292,7 @@ class Memory:
         return self._store.update(
             id,
             lambda old, now: self._builder.change(
-                old, now, content, importance, happened, metadata
+                old, now, content, metadata, importance=importance, happened=happened
             ),
         )
 
@@ -344,11 +343,7 @@ class Memory:
         return self._store.undo(check_whole(batch, "batch"))
 
     def consolidate(
-        self,
-        source: Kind = "working",
-        target: Kind = "episodic",
-        *,
-        min_importance: float = 0.7,
+        self, source: Kind = "working", target: Kind = "episodic", *, min_importance: float = 0.7
     ) -> tuple[MemoryItem, ...]:
         """
         Take over what matters from one kind into another, all of it or nothing.

@@ -6,113 +6,62 @@ import os
 from typing import Final
 
 from foldline.memory.directions import EMBEDDERS
-from foldline.memory.term_rows import LEVELLED, TERM_TABLES
+from foldline.memory.term_index import LEVELLED, TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
-from foldline.sql import Database, is_url
-from foldline.sqlite.schema import Schema
+from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
+from foldline.sqlite.database import Schema
 
 LIVE, SUPERSEDED, GONE = "live", "superseded", "gone"
 """A revision is what is remembered, was replaced by a later one, or was forgotten."""
 
-_SQLITE: Final = (
+_TABLES: Final = (
     # ``clock`` counts the changes of a user; what was changed since an index was built has a
     # higher one. ``era`` changes when everything of the user was erased.
     """
     CREATE TABLE users (
-        name TEXT PRIMARY KEY,
-        era INTEGER NOT NULL DEFAULT 0,
-        clock INTEGER NOT NULL DEFAULT 0
-    ) WITHOUT ROWID
+        name {label} PRIMARY KEY,
+        era {whole} NOT NULL DEFAULT 0,
+        clock {whole} NOT NULL DEFAULT 0
+    ) {by_key}
     """,
     """
     CREATE TABLE memories (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        "user" TEXT NOT NULL,
-        id TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        content TEXT NOT NULL,
-        importance REAL NOT NULL,
-        happened REAL NOT NULL,
-        added REAL NOT NULL,
-        expires REAL,
-        tokens INTEGER NOT NULL,
-        session TEXT NOT NULL,
-        author TEXT NOT NULL,
-        source TEXT NOT NULL,
-        parents TEXT NOT NULL,
-        seen INTEGER NOT NULL,
-        metadata TEXT NOT NULL,
-        fingerprint BLOB NOT NULL,
-        terms TEXT NOT NULL,
-        cut TEXT NOT NULL,
-        vector BLOB,
-        model TEXT NOT NULL,
-        state TEXT NOT NULL,
-        ended REAL,
-        reason TEXT NOT NULL,
-        changed INTEGER NOT NULL,
-        UNIQUE (user, id, revision)
-    )
-    """,
-    "CREATE INDEX memories_alike ON memories (user, fingerprint, kind) WHERE state = 'live'",
-    "CREATE INDEX memories_live ON memories (user, kind, happened) WHERE state = 'live'",
-    "CREATE INDEX memories_changed ON memories (user, changed)",
-)
-
-SCHEMA: Final = Schema(mark=0x464F4C4D, steps=(_SQLITE,), what="memory")
-"""Marked "FOLM" in ASCII."""
-
-
-_TABLES: Final = (
-    """
-    CREATE TABLE users (
-        name text COLLATE "C" PRIMARY KEY,
-        era bigint NOT NULL DEFAULT 0,
-        clock bigint NOT NULL DEFAULT 0
-    )
-    """,
-    """
-    CREATE TABLE memories (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        "user" text COLLATE "C" NOT NULL,
-        id text COLLATE "C" NOT NULL,
-        revision bigint NOT NULL,
-        kind text NOT NULL,
-        content text NOT NULL,
-        importance double precision NOT NULL,
-        happened double precision NOT NULL,
-        added double precision NOT NULL,
-        expires double precision,
-        tokens bigint NOT NULL,
-        session text NOT NULL,
-        author text NOT NULL,
-        source text NOT NULL,
-        parents text NOT NULL,
-        seen bigint NOT NULL,
-        metadata text NOT NULL,
-        fingerprint bytea NOT NULL,
-        terms text NOT NULL,
-        cut text NOT NULL,
-        vector bytea,
-        model text NOT NULL,
-        state text NOT NULL,
-        ended double precision,
-        reason text NOT NULL,
-        changed bigint NOT NULL,
+        number {rising_key},
+        "user" {label} NOT NULL,
+        id {label} NOT NULL,
+        revision {whole} NOT NULL,
+        kind {text} NOT NULL,
+        content {text} NOT NULL,
+        importance {real} NOT NULL,
+        happened {real} NOT NULL,
+        added {real} NOT NULL,
+        expires {real},
+        tokens {whole} NOT NULL,
+        session {text} NOT NULL,
+        author {text} NOT NULL,
+        source {text} NOT NULL,
+        parents {text} NOT NULL,
+        seen {whole} NOT NULL,
+        metadata {text} NOT NULL,
+        fingerprint {bytes} NOT NULL,
+        terms {text} NOT NULL,
+        cut {text} NOT NULL,
+        vector {bytes},
+        model {text} NOT NULL,
+        state {text} NOT NULL,
+        ended {real},
+        reason {text} NOT NULL,
+        changed {whole} NOT NULL,
         UNIQUE ("user", id, revision)
     )
     """,
-    """
-    CREATE INDEX memories_alike ON memories ("user", fingerprint, kind) WHERE state = 'live'
-    """,
-    """
-    CREATE INDEX memories_live ON memories ("user", kind, happened) WHERE state = 'live'
-    """,
-    """
-    CREATE INDEX memories_changed ON memories ("user", changed)
-    """,
+    """CREATE INDEX memories_alike ON memories ("user", fingerprint, kind) WHERE state = 'live'""",
+    """CREATE INDEX memories_live ON memories ("user", kind, happened) WHERE state = 'live'""",
+    """CREATE INDEX memories_changed ON memories ("user", changed)""",
 )
+
+SCHEMA: Final = Schema(0x464F4C4D, (sqlite_tables(_TABLES),), "memory")
+"""Marked "FOLM" in ASCII."""
 
 
 _SEARCH: Final = (
@@ -152,7 +101,7 @@ _SEARCH: Final = (
     """,
 )
 
-POSTGRES: Final = PostgresSchema("foldline_memory", (_TABLES, _SEARCH), "memory")
+POSTGRES: Final = PostgresSchema("foldline_memory", (postgres_tables(_TABLES), _SEARCH), "memory")
 
 NEAR_TABLES: Final = (
     # What filters ask about stands beside the vectors: the index of vectors leads to their rows.
@@ -176,17 +125,27 @@ NEAR_TABLES: Final = (
 
 
 def open_memory(place: str | os.PathLike[str]) -> Database:
+    """Open the database of memories at a path or a URL; see `open_database`."""
+    return open_database(place, SCHEMA, POSTGRES)
+
+
+def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresSchema) -> Database:
     """
-    Open the database of memories at a path or a URL; it is made where it is missing.
+    Open the database at a path or a URL; it is made where it is missing.
+
+    Args:
+        place: The SQLite file, or the URL of a PostgreSQL database.
+        file: What a file holds.
+        server: What a schema of a PostgreSQL database holds.
 
     Raises:
-        StoreError: It cannot be opened, or is no memory.
+        StoreError: It cannot be opened, or holds something else.
         MissingExtra: The extra ``postgres`` is not installed.
     """
     if isinstance(place, str) and is_url(place):
         from foldline.postgres.database import PostgresDatabase
 
-        return PostgresDatabase(place, POSTGRES)
+        return PostgresDatabase(place, server)
     from foldline.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(place, SCHEMA)
+    return SqliteDatabase(place, file)

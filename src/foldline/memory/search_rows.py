@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.memory.directions import literal
-from foldline.memory.term_rows import clear_terms, drop_terms, index_terms
+from foldline.memory.term_index import clear_terms, drop_terms, index_terms
 from foldline.sql import Connection, Database
 
 CHANGES: Final = 2_000
@@ -143,19 +143,14 @@ def _clear(connection: Connection, state: UserState) -> None:
 
 
 def _count(
-    connection: Connection, user: str, until: int, fresh: Sequence[int], gone: Sequence[int]
+    connection: Connection, user: str, until: int, fresh: list[int], gone: list[int]
 ) -> None:
+    more = len(fresh) - len(gone)
     connection.execute(
         "UPDATE users SET indexed_era = era, indexed_clock = :until,"
         " indexed_memories = indexed_memories + :more, indexed_terms = indexed_terms + (SELECT"
         " coalesce(sum(CASE WHEN number = ANY(:fresh) THEN 1 ELSE -1 END"
         " * cardinality(string_to_array(terms, ' '))), 0)::bigint"
         " FROM memories WHERE number = ANY(:fresh) OR number = ANY(:gone)) WHERE name = :user",
-        {
-            "until": until,
-            "more": len(fresh) - len(gone),
-            "fresh": list(fresh),
-            "gone": list(gone),
-            "user": user,
-        },
+        {"until": until, "more": more, "fresh": fresh, "gone": gone, "user": user},
     )

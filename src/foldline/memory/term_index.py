@@ -6,17 +6,23 @@ term, such as ``4*launch``. The index knows no ranking either, and would visit e
 holds any word of a query: over a second at a million chunks. So the postings of its terms are read
 rarest first, and no more than a budget of them (measured before: 24 ms at the median with 50,000,
 for a million chunks).
+
+In PostgreSQL the index is a row for every term of a text. An index of its own for full text visits
+the row of every text that holds a term, and ranks by nothing that is scored here. Rows of terms
+are read from their index alone, as many as are asked for, the latest first; how many texts hold a
+term is counted as they are written.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import Final, Protocol
+from typing import Any, Final
 
 from foldline.relevance.rarity import rarity, worth
-from foldline.sql import Connection
+from foldline.sql import Connection, Parameters
 
 LEVELS: Final = (2, 4, 8)
 """So often must a term occur to be marked; what lies between counts as the lower one."""
@@ -70,70 +76,10 @@ class Reading:
     most: int
 
 
-class TermIndex(Protocol):
-    """An index of terms in a database; texts have numbers, and stand in a space of their own."""
-
-    def count(
-        self, connection: Connection, space: int, entries: Sequence[str], whole: int
-    ) -> Mapping[str, int]:
-        """
-        Return in how many texts of a space each entry is.
-
-        Args:
-            connection: The database.
-            space: Which space.
-            entries: The entries; one that nobody has may be left out.
-            whole: How many texts the space has.
-        """
-        ...
-
-    def best(
-        self, connection: Connection, space: int, readings: Sequence[Reading]
-    ) -> dict[int, float]:
-        """Return the texts that score most, as far as they are looked at closely."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Texts by number with what led to them, and in how many texts each term is."""
-
-    scores: Mapping[int, float]
-    frequency: Mapping[str, int]
-
-
-def find_candidates(
-    connection: Connection,
-    index: TermIndex,
-    space: int,
-    terms: Iterable[str],
-    whole: int,
-    most: int,
-) -> Candidates:
-    """
-    Find the texts that are worth a closer look.
-
-    Args:
-        connection: The database.
-        index: Its index of terms.
-        space: Where to look.
-        terms: The terms of a query.
-        whole: How many texts the space has.
-        most: Postings to read; terms that are more common count only where rarer ones led.
-    """
-    wanted, frequency = count_entries(connection, index, space, terms, whole)
-    readings = plan_readings(wanted, frequency, whole, most)
-    scores = index.best(connection, space, readings) if readings else {}
-    return Candidates(scores, frequency)
-
-
-def count_entries(
-    connection: Connection, index: TermIndex, space: int, terms: Iterable[str], whole: int
-) -> tuple[list[str], Mapping[str, int]]:
-    """Return the different terms of a query, and in how many texts each of their entries is."""
+def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the different terms of a query, and the entries of an index that they have."""
     wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    entries = [entry for term in wanted for entry, _ in term_entries(term)]
-    return wanted, index.count(connection, space, entries, whole)
+    return wanted, [entry for term in wanted for entry, _ in term_entries(term)]
 
 
 def plan_readings(
@@ -161,3 +107,181 @@ def _step(level: int) -> float:
     """Return what an entry adds to what a term is worth by those below it."""
     below = level // 2
     return worth(level) - (worth(below) if below else 0.0)
+
+
+TERM_TABLES: Final = (
+    """
+    CREATE TABLE words (
+        space bigint NOT NULL,
+        number bigint NOT NULL,
+        happened double precision NOT NULL,
+        term text COLLATE "C" NOT NULL,
+        PRIMARY KEY (space, term, happened, number)
+    )
+    """,
+    """
+    CREATE TABLE frequencies (
+        space bigint NOT NULL,
+        held bigint NOT NULL,
+        term text COLLATE "C" NOT NULL,
+        PRIMARY KEY (space, term)
+    )
+    """,
+)
+"""
+Beside them stands a view ``entries`` of what texts hold, with ``space``, ``number``, ``happened``
+and ``term``; each text has the term of no letters besides, by which texts are counted.
+``happened`` is in seconds since 1970, and 0 where nobody asks for that.
+"""
+
+LEVELLED: Final = f"""
+    (SELECT term, count(*) AS times FROM unnest(string_to_array(terms, ' ')) AS term
+        GROUP BY term) AS held
+    CROSS JOIN LATERAL (SELECT held.term UNION ALL SELECT level || '*' || held.term
+        FROM unnest(ARRAY[{", ".join(map(str, LEVELS))}]) AS level WHERE level <= held.times
+    ) AS entry (term)
+"""  # noqa: S608  # numbers
+"""The entries of a column ``terms`` in which terms are repeated, in SQL."""
+
+POOL: Final = 200
+"""Texts that are looked at closely."""
+
+_ASKED: Final = (
+    "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS asked (term, says, most)"
+)
+
+_BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
+"""Of texts that score the same the latest come first: only so many are looked at closely."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermRows:
+    """
+    The index that the tables of `TERM_TABLES` are.
+
+    Args:
+        pool: The most texts that are found.
+        admitted: Which texts may be found: a table with the columns ``number`` and ``happened``
+            and a condition, in SQL; empty for all.
+        values: The values that it names.
+        few: Whether those are few: then each of them is looked up under each entry.
+        first: None of them happened before, in seconds since 1970.
+        last: None of them happened after.
+    """
+
+    pool: int = POOL
+    admitted: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    few: bool = False
+    first: float = -math.inf
+    last: float = math.inf
+
+    def count(
+        self,
+        connection: Connection,
+        space: int,
+        entries: Sequence[str],
+        whole: int,  # noqa: ARG002  # here all frequencies are known
+    ) -> Mapping[str, int]:
+        """Return in how many texts of a space each entry is."""
+        rows = connection.execute(
+            "SELECT term, held FROM frequencies WHERE space = ? AND term = ANY(?)",
+            (space, list(entries)),
+        )
+        return {str(term): int(held) for term, held in rows}
+
+    def best(
+        self, connection: Connection, space: int, readings: Sequence[Reading]
+    ) -> dict[int, float]:
+        """Return the texts that score most, among those that are admitted."""
+        rows = connection.execute(
+            self._lookups() if self.few else self._scan(),
+            {
+                "space": space,
+                "pool": self.pool,
+                "entries": [one.entry for one in readings],
+                "says": [one.says for one in readings],
+                "most": [one.most for one in readings],
+                "first": self.first,
+                "last": self.last,
+                **self.values,
+            },
+        )
+        return {int(number): float(score) for number, score in rows}
+
+    def _scan(self) -> str:
+        """Return how the latest postings are read, and the best checked until enough pass."""
+        check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
+        return (
+            "SELECT number, score FROM (SELECT read.number, happened, sum(says) AS score"  # noqa: S608  # constants
+            f" FROM {_ASKED} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
+            " WHERE space = :space AND words.term = asked.term"
+            " AND words.happened BETWEEN :first AND :last"
+            " ORDER BY words.happened DESC, words.number DESC LIMIT asked.most) AS read"
+            f" GROUP BY read.number, happened {_BEST_FIRST}) AS scored"
+            f"{f' CROSS JOIN LATERAL {check} AS kept' if self.admitted else ''}"
+            f" {_BEST_FIRST} LIMIT :pool"
+        )
+
+    def _lookups(self) -> str:
+        """
+        Return how each text that is admitted is looked up under each entry.
+
+        A limit of one row keeps the server to lookups: it takes all terms for equally rare, and
+        would rather read the many postings of a common one.
+        """
+        return (
+            f"SELECT read.number, sum(says) AS score FROM {_ASKED}"  # noqa: S608  # constants
+            f" CROSS JOIN (SELECT number, happened FROM {self.admitted} OFFSET 0) AS read"
+            " CROSS JOIN LATERAL (SELECT FROM words WHERE space = :space"
+            " AND words.term = asked.term AND words.happened = read.happened"
+            " AND words.number = read.number LIMIT 1) AS held"
+            f" GROUP BY read.number, read.happened {_BEST_FIRST} LIMIT :pool"
+        )
+
+
+def index_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
+    """
+    Write the terms of texts, of which some may be there.
+
+    Args:
+        connection: In a transaction that keeps others from changing these spaces.
+        which: A condition on ``number``, in SQL.
+        values: The values of the condition.
+
+    Returns:
+        The texts that were not there.
+    """
+    rows = connection.execute(
+        "WITH fresh AS (INSERT INTO words (space, term, happened, number)"  # noqa: S608  # constants
+        f" SELECT space, term, happened, number FROM entries WHERE {which}"
+        " ON CONFLICT DO NOTHING RETURNING space, term, number),"
+        " counted AS (INSERT INTO frequencies AS known (space, term, held)"
+        " SELECT space, term, count(*) FROM fresh GROUP BY space, term"
+        " ON CONFLICT (space, term) DO UPDATE SET held = known.held + excluded.held)"
+        " SELECT number FROM fresh WHERE term = ''",
+        values,
+    )
+    return [int(number) for (number,) in rows]
+
+
+def drop_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
+    """Remove the terms of texts; as `index_terms`, and return the texts that were there."""
+    rows = connection.execute(
+        "WITH gone AS (DELETE FROM words USING (SELECT space, term, happened, number FROM entries"  # noqa: S608  # constants
+        f" WHERE {which}) AS old WHERE words.space = old.space AND words.term = old.term"
+        " AND words.happened = old.happened AND words.number = old.number"
+        " RETURNING words.space, words.term, words.number),"
+        " counted AS (UPDATE frequencies SET held = held - lost.count FROM"
+        " (SELECT space, term, count(*) FROM gone GROUP BY space, term) AS lost"
+        " WHERE frequencies.space = lost.space AND frequencies.term = lost.term)"
+        " SELECT number FROM gone WHERE term = ''",
+        values,
+    )
+    return [int(number) for (number,) in rows]
+
+
+def clear_terms(connection: Connection, space: int) -> None:
+    """Remove everything of a space."""
+    connection.execute("DELETE FROM words WHERE space = ?", (space,))
+    connection.execute("DELETE FROM frequencies WHERE space = ?", (space,))

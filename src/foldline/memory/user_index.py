@@ -7,22 +7,14 @@ from threading import Lock
 from typing import Any, Final
 
 from foldline.memory.damage import reading_rows
-from foldline.memory.item_rows import Filter, FilterFacts, find_items
-from foldline.memory.items import FoundMemory
+from foldline.memory.item_rows import Filter, FilterFacts, UserRows
+from foldline.memory.items import FoundMemory, MemoryTools
 from foldline.memory.schema import LIVE
 from foldline.memory.term_index import FILLER
 from foldline.relevance.terms import terms
-from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Hit, Index, Weights
+from foldline.retrieval import Document, Hit, Index
 from foldline.sql import Connection, Database
 from foldline.type_checks import check_fields
-
-NO_CUTTER = "characters"
-
-
-def cut_name(words: Cutter | None) -> str:
-    """Return what terms are cut with; those that were cut with something else are cut anew."""
-    name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
-    return f"{TERMS_VERSION}/{name}"
 
 
 class UserIndex:
@@ -31,22 +23,11 @@ class UserIndex:
 
     Args:
         user: Whose memories.
-        weights: How much each sign of relevance counts.
-        embedder: Embeds queries, and made the vectors that are compared; None goes without.
-        words: Cuts runs of Chinese into words.
+        tools: What queries are understood with; the embedder made the vectors that are compared.
     """
 
-    def __init__(
-        self,
-        user: str,
-        *,
-        weights: Weights | None,
-        embedder: Embedder | None,
-        words: Cutter | None,
-    ) -> None:
-        self._user, self._embedder, self._words = user, embedder, words
-        self._weights = weights
-        self._cut = cut_name(words)
+    def __init__(self, user: str, tools: MemoryTools) -> None:
+        self._user, self._tools = user, tools
         self._era, self._clock = -1, 0
         self._index = self._empty()
         self._facts: dict[str, FilterFacts] = {}
@@ -54,7 +35,7 @@ class UserIndex:
         self._lock = Lock()
 
     def _empty(self) -> Index:
-        return Index(weights=self._weights, words=self._words)
+        return Index(weights=self._tools.weights, words=self._tools.words)
 
     def refresh(self, connection: Connection) -> None:
         """Take in what was changed since the last time, by any process."""
@@ -84,7 +65,7 @@ class UserIndex:
             wanted: Which memories.
             least: The least strength, 0 to 1.
         """
-        vector = embed_question(self._embedder, query)
+        vector = self._tools.embed(query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
             hits = self._index.search(
@@ -97,18 +78,12 @@ class UserIndex:
         """Take in what a transaction changed; this index does so when it searches."""
 
     def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
-        facts, over = self._facts, self._over(wanted.now)
-        admits = wanted.admits()
+        facts, now, admits = self._facts, wanted.now, wanted.admits()
+        ends = ((name, facts[name].expires) for name in self._expiring)
+        over = {name for name, end in ends if end is not None and end <= now}
         if admits is None:
             return (lambda name: name not in over) if over else None
-        if not over:
-            return lambda name: admits(facts[name])
         return lambda name: name not in over and admits(facts[name])
-
-    def _over(self, now: float) -> set[str]:
-        """Return the memories whose time is over."""
-        ends = ((name, self._facts[name].expires) for name in self._expiring)
-        return {name for name, end in ends if end is not None and end <= now}
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
@@ -125,9 +100,9 @@ class UserIndex:
         rows = connection.execute(
             f"SELECT {DOCUMENT_COLUMNS} FROM memories"  # noqa: S608  # a constant
             " WHERE memories.user = :user AND changed > :clock AND state = 'live' ORDER BY number",
-            {"user": self._user, "clock": self._clock, "model": model_name(self._embedder)},
+            {"user": self._user, "clock": self._clock, "model": self._tools.model},
         )
-        for document, facts in read_documents(rows, self._words):
+        for document, facts in read_documents(rows, self._tools):
             self._facts[document.id] = facts
             if facts.expires is not None:
                 self._expiring.add(document.id)
@@ -142,26 +117,24 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]],
-    words: Cutter | None,
-    wanted: frozenset[str] | None = None,
+    rows: Iterable[Sequence[Any]], tools: MemoryTools, wanted: frozenset[str] | None = None
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.
 
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
-        words: Cuts Chinese into words.
+        tools: What is cut anew is cut with them.
         wanted: The terms that are asked for; of others only their number is kept.
     """
-    today = cut_name(words)
+    today = tools.cut
     for name, kind, content, weight, happened, expires, session, author, told, cut, vector in rows:
         facts = FilterFacts(kind, weight, happened, expires, session)
         with reading_rows():
             check_fields(facts)
             kept = str.split(told)
         if cut != today:
-            kept = terms(content, words=words)
+            kept = terms(content, words=tools.words)
         if wanted is not None:
             held = [term for term in kept if term in wanted]
             kept = [*held, *[FILLER] * (len(kept) - len(held))]
@@ -180,21 +153,11 @@ def read_documents(
 
 def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> list[FoundMemory]:
     """Return the memories that an index led to."""
-    items = {item.id: item for item in find_items(connection, user, [hit.id for hit in hits])}
+    items = {
+        item.id: item for item in UserRows(connection, user).find_all([hit.id for hit in hits])
+    }
     return [
         FoundMemory(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
         for hit in hits
         if hit.id in items
     ]
-
-
-def embed_question(embedder: Embedder | None, query: str) -> Sequence[float] | None:
-    """Return the vector of a query; None where no model understands it."""
-    if embedder is None or not query.strip() or not embedder.understands(query):
-        return None
-    return embedder.embed([query])[0]
-
-
-def model_name(embedder: Embedder | None) -> str:
-    """Return the name of a model; empty for none."""
-    return "" if embedder is None else embedder.name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from foldline.memory.directions import (
     NARROW,
@@ -15,28 +15,20 @@ from foldline.memory.directions import (
     open_directions,
     set_searching,
 )
-from foldline.memory.item_rows import ALL, Filter, FilterFacts
-from foldline.memory.items import FoundMemory
+from foldline.memory.item_rows import ALL, Filter
+from foldline.memory.items import FoundMemory, MemoryTools
 from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
-from foldline.memory.term_index import Candidates, count_entries, plan_readings
-from foldline.memory.term_rows import TermRows
-from foldline.memory.user_index import (
-    DOCUMENT_COLUMNS,
-    UserIndex,
-    embed_question,
-    found_memories,
-    model_name,
-    read_documents,
-)
+from foldline.memory.term_index import TermRows, plan_readings, query_entries
+from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
 from foldline.relevance.terms import terms
-from foldline.retrieval import Cutter, Document, Embedder, Hit, Index, Statistics, Weights
+from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.retrieval.authors import MOST as MOST_AUTHORS
 from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, date_windows
 from foldline.retrieval.embedding import Matrix
 from foldline.retrieval.index import LONGEST_QUERY
-from foldline.retrieval.neighbours import AFTER, BEFORE
+from foldline.retrieval.lexical import AFTER, BEFORE
 from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 
@@ -94,25 +86,14 @@ class UserSearch:
     Args:
         database: Where the memories are.
         user: Whose memories.
-        weights: How much each sign of relevance counts.
-        embedder: Embeds queries, and made the vectors that are compared; None goes without.
-        words: Cuts runs of Chinese into words.
+        tools: What queries are understood with; the embedder made the vectors that are compared.
 
     Raises:
         StoreError: There is an embedder, and the database lacks the extension pgvector.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        user: str,
-        *,
-        weights: Weights | None,
-        embedder: Embedder | None,
-        words: Cutter | None,
-    ) -> None:
-        self._user, self._weights, self._words = user, weights, words
-        self._embedder, self._model = embedder, model_name(embedder)
+    def __init__(self, database: Database, user: str, tools: MemoryTools) -> None:
+        self._user, self._tools, embedder = user, tools, tools.embedder
         self._directions: Directions | None = None
         if embedder is not None:
             self._directions = open_directions(
@@ -138,145 +119,163 @@ class UserSearch:
             least: The least strength, 0 to 1.
         """
         asked = query[:LONGEST_QUERY]
-        vector = embed_question(self._embedder, asked)
+        vector = self._tools.embed(asked)
         while True:
             with database.reading() as connection:
                 state = read_state(connection, self._user)
                 if state is None:
                     return []
                 if not state.behind:
-                    hits = self._search(connection, state, asked, count, wanted, least, vector)
+                    look = _Look(connection, self._user, self._tools, state, asked, count, wanted)
+                    hits = self._search(look, least, vector)
                     return found_memories(connection, self._user, hits)
             catch_up(database, self._user)
 
-    def _search(
-        self,
-        connection: Connection,
-        state: UserState,
-        query: str,
-        count: int,
-        wanted: Filter,
-        least: float,
-        vector: Sequence[float] | None,
-    ) -> list[Hit]:
+    def _search(self, look: _Look, least: float, vector: Sequence[float] | None) -> list[Hit]:
+        connection, state, wanted = look.connection, look.state, look.wanted
         set_searching(connection)
-        authors = _authors(connection, self._user)
-        cut = self._cut(query, authors)
-        pool = min(max(2 * count, FEWEST), MOST)
-        found = self._find_by_words(connection, state, cut, wanted, pool, count)
-        numbers = {*found.scores, *_find_by_date(connection, self._user, query, wanted, pool)}
+        authors = look.authors()
+        cut = look.cut(authors)
+        found, frequency = look.find_by_words(cut)
+        numbers = {*found, *look.find_by_date()}
         sample = None
         if self._directions is not None and vector is not None:
             with self._lock:
-                sample = self._sample.refresh(connection, self._user, self._model, state)
-            numbers.update(
-                self._directions.nearest(
-                    connection,
-                    vector,
-                    pool,
-                    f"owner = :owner AND {wanted.condition}",
-                    {"owner": state.id, **wanted.values},
-                )
-            )
-        documents, facts = self._load(connection, sorted(numbers), frozenset(cut))
+                sample = self._sample.refresh(connection, self._user, self._tools.model, state)
+            owned = f"owner = :owner AND {wanted.condition}"
+            values = {"owner": state.id, **wanted.values}
+            near = self._directions.nearest(connection, vector, look.pool, owned, values)
+            numbers.update(near)
+        documents, allowed = look.load(sorted(numbers), frozenset(cut))
+        length = state.terms / max(state.memories, 1)
         statistics = Statistics(
-            state.memories,
-            lambda term: found.frequency.get(term, 0),
-            state.terms / max(state.memories, 1),
-            authors,
-            sample,
+            state.memories, lambda term: frequency.get(term, 0), length, authors, sample
         )
-        index = Index(documents, weights=self._weights, words=self._words, statistics=statistics)
+        index = Index(
+            documents, weights=self._tools.weights, words=self._tools.words, statistics=statistics
+        )
+        only = allowed.__contains__
         return index.search(
-            query,
-            count,
-            now=wanted.now,
-            only=_admission(wanted, facts),
-            vector=vector,
-            least=least,
+            look.query, look.count, now=wanted.now, only=only, vector=vector, least=least
         )
 
-    def _cut(self, query: str, authors: Sequence[str]) -> list[str]:
-        """Cut a query into terms, without those that name an author."""
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One search among the memories of a user, at one moment of the database."""
+
+    connection: Connection
+    user: str
+    tools: MemoryTools
+    state: UserState
+    query: str
+    count: int
+    wanted: Filter
+
+    @property
+    def pool(self) -> int:
+        """How many memories are looked at for one sign of relevance."""
+        return min(max(2 * self.count, FEWEST), MOST)
+
+    @property
+    def admitted(self) -> str:
+        """The memories that the filter admits: a table and a condition, in SQL."""
+        mine = "memories WHERE memories.user = :user AND state = 'live'"
+        return f"{mine} AND {self.wanted.condition}"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of `admitted`."""
+        return {"user": self.user, **self.wanted.values}
+
+    def authors(self) -> list[str]:
+        """Return who wrote memories, going through an index from one author to the next."""
+        rows = self.connection.execute(
+            f"WITH RECURSIVE known (author) AS (SELECT {_NEXT_AUTHOR} FROM (SELECT '' AS author)"  # noqa: S608  # constants
+            f" AS known UNION ALL SELECT {_NEXT_AUTHOR} FROM known WHERE author IS NOT NULL)"
+            " SELECT author FROM known WHERE author IS NOT NULL LIMIT :most",
+            {"user": self.user, "most": MOST_AUTHORS},
+        )
+        return [str(author) for (author,) in rows]
+
+    def cut(self, authors: Iterable[str]) -> list[str]:
+        """Cut the query into terms, without those that name an author."""
         names = AuthorNames()
         for author in authors:
             names.add(author)
-        rest = names.named(query).rest
-        return terms(rest, words=self._words) or terms(query, words=self._words)
+        rest, words = names.named(self.query).rest, self.tools.words
+        return terms(rest, words=words) or terms(self.query, words=words)
 
-    def _find_by_words(
-        self,
-        connection: Connection,
-        state: UserState,
-        cut: Sequence[str],
-        wanted: Filter,
-        pool: int,
-        count: int,
-    ) -> Candidates:
-        """Return the memories that words lead to: the latest, all where those are too few."""
-        admitted = (
-            f"memories WHERE memories.user = :user AND state = 'live' AND {wanted.condition}"
-        )
-        values = {"user": self._user, **wanted.values}
+    def find_by_words(self, cut: Iterable[str]) -> tuple[Mapping[int, float], Mapping[str, int]]:
+        """
+        Return the memories that words lead to: the latest, all where those are too few.
+
+        Beside them stands in how many memories each term is.
+        """
+        wanted, space, whole = self.wanted, self.state.id, self.state.memories
         first = -math.inf if wanted.since is None else wanted.since
         last = math.inf if wanted.until is None else wanted.until
-        few = TermRows(pool, admitted, values, few=True)
-        latest = TermRows(pool, admitted, values, first=first, last=last)
-        asked, frequency = count_entries(connection, few, state.id, cut, state.memories)
-        everything = plan_readings(asked, frequency, state.memories, ALL)
+        few = TermRows(self.pool, self.admitted, self.values, few=True)
+        latest = TermRows(self.pool, self.admitted, self.values, first=first, last=last)
+        asked, entries = query_entries(cut)
+        frequency = few.count(self.connection, space, entries, whole)
+        everything = plan_readings(asked, frequency, whole, ALL)
 
-        def best(index: TermRows, most: int) -> Candidates:
-            readings = plan_readings(asked, frequency, state.memories, most)
-            return Candidates(index.best(connection, state.id, readings), frequency)
+        def best(index: TermRows, most: int) -> Mapping[int, float]:
+            readings = plan_readings(asked, frequency, whole, most)
+            return index.best(self.connection, space, readings)
 
         if not everything:
-            return Candidates({}, frequency)
-        expected = float(state.memories)
+            return {}, frequency
+        expected = float(whole)
         if wanted.admits() is not None:
-            expected = expected_rows(connection, admitted, values)
+            expected = expected_rows(self.connection, self.admitted, self.values)
             if expected * len(everything) <= LOOKUPS:
-                return best(few, ALL)
-        share = max(expected, 1.0) / max(state.memories, 1)
+                return best(few, ALL), frequency
+        share = max(expected, 1.0) / max(whole, 1)
         most = min(max(POSTINGS, int(ADMITTED / share)), MOST_POSTINGS)
         found = best(latest, most)
-        if len(found.scores) >= count or sum(one.most for one in everything) <= most:
-            return found
-        if expected_rows(connection, admitted, values) <= NARROW:
-            return best(few, ALL)
-        return best(latest, LAST_POSTINGS)
+        if len(found) >= self.count or sum(one.most for one in everything) <= most:
+            return found, frequency
+        if expected_rows(self.connection, self.admitted, self.values) <= NARROW:
+            return best(few, ALL), frequency
+        return best(latest, LAST_POSTINGS), frequency
 
-    def _load(
-        self, connection: Connection, numbers: Sequence[int], wanted: frozenset[str]
-    ) -> tuple[list[Document], dict[str, FilterFacts]]:
-        """Read memories, and those beside them in their conversations."""
-        rows = connection.execute(
-            f"SELECT {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
+    def find_by_date(self) -> list[int]:
+        """Return the memories inside the windows of time that the query names, or right after."""
+        found = list[int]()
+        for start, end in date_windows(self.query, self.wanted.now):
+            window = {"start": start, "end": end + LATER * DAY, "most": self.pool}
+            rows = self.connection.execute(
+                f"SELECT number FROM {self.admitted} AND happened >= :start AND happened < :end"  # noqa: S608  # constants
+                " ORDER BY happened LIMIT :most",
+                {**self.values, **window},
+            )
+            found += [number for (number,) in rows]
+        return found
+
+    def load(
+        self, numbers: Sequence[int], asked: frozenset[str]
+    ) -> tuple[list[Document], set[str]]:
+        """Read memories and those beside them; and which of both may be found, by their ids."""
+        rows = self.connection.execute(
+            f"SELECT {self.wanted.condition}, {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
             f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
-            {"numbers": list(numbers), "model": self._model},
+            {"numbers": list(numbers), "model": self.tools.model, **self.wanted.values},
         ).fetchall()
-        documents, facts = list[Document](), dict[str, FilterFacts]()
-        for document, about in read_documents(rows, self._words, wanted):
-            documents.append(document)
-            facts[document.id] = about
-        return documents, facts
+        read = read_documents((row[1:] for row in rows), self.tools, asked)
+        return [document for document, _ in read], {row[1] for row in rows if row[0]}
 
 
 MemorySearch: TypeAlias = UserIndex | UserSearch
 
 
-def open_search(
-    database: Database,
-    user: str,
-    *,
-    weights: Weights | None,
-    embedder: Embedder | None,
-    words: Cutter | None,
-) -> MemorySearch:
+def open_search(database: Database, user: str, tools: MemoryTools) -> MemorySearch:
     """Return what finds the memories of a user: inside PostgreSQL, in memory for a file."""
     if isinstance(database, SqliteDatabase):
-        return UserIndex(user, weights=weights, embedder=embedder, words=words)
+        return UserIndex(user, tools)
     try:
-        return UserSearch(database, user, weights=weights, embedder=embedder, words=words)
+        return UserSearch(database, user, tools)
     except BaseException:
         database.close()
         raise
@@ -303,47 +302,3 @@ _NEXT_AUTHOR: Final = (
     "(SELECT next.author FROM memories AS next WHERE next.user = :user AND next.state = 'live'"
     " AND next.author > known.author ORDER BY next.author LIMIT 1)"
 )
-
-
-def _authors(connection: Connection, user: str) -> list[str]:
-    """Return who wrote memories, going through an index from one author to the next."""
-    rows = connection.execute(
-        f"WITH RECURSIVE known (author) AS (SELECT {_NEXT_AUTHOR} FROM (SELECT '' AS author)"  # noqa: S608  # constants
-        f" AS known UNION ALL SELECT {_NEXT_AUTHOR} FROM known WHERE author IS NOT NULL)"
-        " SELECT author FROM known WHERE author IS NOT NULL LIMIT :most",
-        {"user": user, "most": MOST_AUTHORS},
-    )
-    return [str(author) for (author,) in rows]
-
-
-def _find_by_date(
-    connection: Connection, user: str, query: str, wanted: Filter, pool: int
-) -> list[int]:
-    """Return the memories inside the windows of time that a query names, or right after."""
-    found = list[int]()
-    for start, end in date_windows(query, wanted.now):
-        rows = connection.execute(
-            "SELECT number FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608  # constants
-            f" AND happened >= :start AND happened < :end AND {wanted.condition}"
-            " ORDER BY happened LIMIT :most",
-            {
-                **wanted.values,
-                "user": user,
-                "start": start,
-                "end": end + LATER * DAY,
-                "most": pool,
-            },
-        )
-        found += [number for (number,) in rows]
-    return found
-
-
-def _admission(wanted: Filter, facts: Mapping[str, FilterFacts]) -> Callable[[str], bool]:
-    """Return whether a memory may be found; those beside others need not be admitted."""
-    admits = wanted.admits()
-
-    def is_allowed(name: str) -> bool:
-        end = facts[name].expires
-        return (end is None or end > wanted.now) and (admits is None or admits(facts[name]))
-
-    return is_allowed

@@ -7,23 +7,122 @@ change again without a new stamp is read once more. A file that is put in the pl
 a new inode, and changes the stamp of the folder; both are cheap to see. A file that is edited in
 place shows it only in its own stamp: in a small folder all of them are compared at each look, in a
 large one a part of them in turn, and all of them after a pause.
+
+What was read is kept for the next process, in a cache that may be lost at any time. It never says
+what a note is: a row counts only as long as the stamp of its file is the one in the row. A file
+that is no such cache, or cannot be used, is as good as none.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
+import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
 
-from foldline.notes.catalog_cache import CachedFile, CatalogCache
+from foldline.errors import UNREADABLE, StoreError
 from foldline.notes.folder import Folder, Stamp
 from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
 from foldline.notes.note_fields import to_metadata
-from foldline.relevance.terms import terms
+from foldline.relevance.terms import TERMS_VERSION, terms
+from foldline.sqlite.database import Schema, SqliteDatabase
+
+PATIENCE: Final = 2.0
+"""Seconds to wait for another process; without the cache things are slower, not wrong."""
+
+_FILES: Final = """
+CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified INTEGER,
+                    changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID
+"""
+
+# A file with other terms has another mark: it is no such cache, and made anew.
+_MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
+SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """
+    A note in the folder, as it was read.
+
+    ``fields`` is the front matter of its file, ``terms`` all that it says, cut for searching.
+    """
+
+    name: str
+    stamp: Stamp
+    digest: str
+    fields: Mapping[str, Any] = field(repr=False)
+    terms: str = field(repr=False)
+    metadata: NoteMetadata
+
+
+class CatalogCache:
+    """
+    The cache of one folder.
+
+    Args:
+        path: Its SQLite file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def rows(self) -> dict[str, CatalogEntry]:
+        """Return everything that is kept, by the names of the files; nothing if it is unusable."""
+        try:
+            with contextlib.closing(self._open()) as database, database.reading() as connection:
+                found = connection.execute(
+                    "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
+                )
+                return {one.name: one for one in map(_entry, found)}
+        except (StoreError, *UNREADABLE) as error:
+            if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                self._discard()
+            return {}
+
+    def keep(self, rows: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
+        """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
+        # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
+        with (
+            contextlib.suppress(StoreError),
+            contextlib.closing(self._open()) as database,
+            database.writing() as connection,
+        ):
+            connection.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (row.name, *row.stamp, row.digest, json.dumps(row.fields), row.terms)
+                    for row in rows
+                ),
+            )
+            connection.executemany("DELETE FROM files WHERE name = ?", ((name,) for name in gone))
+
+    def _open(self) -> SqliteDatabase:
+        if self._path.is_symlink():
+            raise StoreError(f"{self._path} is a link.")
+        return SqliteDatabase(self._path, SCHEMA, patience=PATIENCE)
+
+    def _discard(self) -> None:
+        """Remove a file that is no cache; one that is only busy stays."""
+        for end in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                self._path.with_name(self._path.name + end).unlink()
+
+
+def _entry(row: Sequence[Any]) -> CatalogEntry:
+    name, *stamp, digest, head, terms = row
+    fields = dict(json.loads(head))
+    read = Stamp(*map(int, stamp))
+    return CatalogEntry(str(name), read, str(digest), fields, str(terms), to_metadata(fields))
+
 
 COMPARE_ALL: Final = 2_000
 """Files whose stamps are all compared at each look; comparing one costs 2 to 4 µs."""
@@ -51,43 +150,40 @@ class FolderWatch:
         folder: Which folder.
         ending: How the names of the files end.
         most: Files that are looked at.
-        clock: Seconds that only grow.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        ending: str,
-        most: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._folder, self._ending, self._most, self._clock = folder, ending, most, clock
+    def __init__(self, folder: Folder, ending: str, most: int) -> None:
+        self._folder, self._ending, self._most = folder, ending, most
         self._looked_at = float("-inf")
         self._folder_stamp: Stamp | None = None
         self._queue: list[str] = []
+        self._stamps: dict[str, Stamp] = {}
+        self.young: set[str] = set()
         self.full = False
 
-    def changes(
-        self, known: Mapping[str, Stamp], doubtful: Collection[str]
-    ) -> tuple[dict[str, Stamp], set[str]]:
-        """
-        Say what may have changed.
+    def note(self, name: str, stamp: Stamp, read_at: int) -> None:
+        """Remember with which stamp a file was read, and when."""
+        self._stamps[name] = stamp
+        if is_young(stamp.changed, read_at):
+            self.young.add(name)
+        else:
+            self.young.discard(name)
 
-        Args:
-            known: The stamps with which files were read.
-            doubtful: Files to look at in any case.
+    def forget(self, name: str) -> None:
+        """Forget a file."""
+        self._stamps.pop(name, None)
+        self.young.discard(name)
 
-        Returns:
-            The stamps of files that changed, are new or doubtful; and the names of those gone.
-        """
-        now, before = self._clock(), self._looked_at
+    def changes(self) -> tuple[dict[str, Stamp], set[str]]:
+        """Return the stamps of files that changed, are new or young; and the names of the gone."""
+        now, before = time.monotonic(), self._looked_at
         self._looked_at = now
-        moved = self._has_moved()
+        moved, known = self._has_moved(), self._stamps
         if now - before > FULL_AFTER or len(known) <= COMPARE_ALL:
             present = dict(islice(self._folder.stamps(self._ending), self._most))
             self.full = len(present) >= self._most
-            return _differing(present, known, doubtful), set(known.keys() - present.keys())
-        suspects = {*doubtful, *self._turn(known)}
+            return self._differing(present), known.keys() - present.keys()
+        suspects = {*self.young, *self._turn()}
         if moved:
             inodes = dict(islice(self._folder.inodes(self._ending), self._most))
             self.full = len(inodes) >= self._most
@@ -99,8 +195,7 @@ class FolderWatch:
             suspects |= known.keys() - inodes.keys()
         stamps = {name: self._folder.stamp(name) for name in suspects}
         present = {name: stamp for name, stamp in stamps.items() if stamp is not None}
-        gone = {name for name, stamp in stamps.items() if stamp is None and name in known}
-        return _differing(present, known, doubtful), gone
+        return self._differing(present), set(known.keys() & stamps.keys() - present)
 
     def _has_moved(self) -> bool:
         """Return True if the folder itself changed since the last look, or may have."""
@@ -109,48 +204,22 @@ class FolderWatch:
         self._folder_stamp = None if is_young(stamp.changed, read_at) else stamp
         return not same
 
-    def _turn(self, known: Mapping[str, Stamp]) -> Iterator[str]:
+    def _turn(self) -> Iterator[str]:
         """Take the files whose turn it is."""
         if not self._queue:
-            self._queue = list(known)
+            self._queue = list(self._stamps)
         turn, self._queue = self._queue[:TURN], self._queue[TURN:]
-        return (name for name in turn if name in known)
+        return (name for name in turn if name in self._stamps)
 
-
-def _differing(
-    present: Mapping[str, Stamp], known: Mapping[str, Stamp], doubtful: Collection[str]
-) -> dict[str, Stamp]:
-    return {
-        name: stamp
-        for name, stamp in present.items()
-        if known.get(name) != stamp or name in doubtful
-    }
+    def _differing(self, present: Mapping[str, Stamp]) -> dict[str, Stamp]:
+        known, young = self._stamps, self.young
+        return {n: stamp for n, stamp in present.items() if known.get(n) != stamp or n in young}
 
 
 ENDING: Final = ".md"
 
 KEPT_AT: Final = 200
 """So many files that were read anew are worth writing to the cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
-    """A note in the folder; ``terms`` is all that it says, cut for searching."""
-
-    name: str
-    metadata: NoteMetadata
-    digest: str
-    terms: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """How a file was found; ``row`` is None for one that is no note, and ``why`` says why."""
-
-    stamp: Stamp
-    read_at: int
-    row: CachedFile | None
-    why: str = ""
 
 
 class Catalog:
@@ -168,9 +237,8 @@ class Catalog:
         self._folder, self._sidecar = folder, sidecar
         self._largest = largest
         self._watch = FolderWatch(folder, ENDING, most)
-        self._seen: dict[str, _Seen] = {}
-        self._stamps: dict[str, Stamp] = {}
-        self._young: set[str] = set()
+        # What was read of each file; of one that is no note, why.
+        self._seen: dict[str, CatalogEntry | str] = {}
         self._unkept: set[str] = set()
         self._loaded = self._was_full = False
         self.entries: Mapping[str, CatalogEntry] = {}
@@ -181,8 +249,7 @@ class Catalog:
         first = not self._loaded
         if first:
             self._load()
-        young = {name for name in self._young if name in self._seen}
-        changed, gone = self._watch.changes(self._stamps, young)
+        changed, gone = self._watch.changes()
         touched = sum([self._read(name) for name in changed]) + len(gone)
         for name in gone:
             self._forget(name)
@@ -194,7 +261,8 @@ class Catalog:
 
     def keep(self) -> None:
         """Write to the cache what is not there yet."""
-        rows = [row for name in self._unkept if (row := self._old_enough(name)) is not None]
+        old_enough = (self._seen.get(name) for name in self._unkept - self._watch.young)
+        rows = [row for row in old_enough if isinstance(row, CatalogEntry)]
         gone = [name for name in self._unkept if name not in self._seen]
         if rows or gone:
             self._sidecar.keep(rows, gone)
@@ -202,21 +270,16 @@ class Catalog:
 
     def _load(self) -> None:
         for name, row in self._sidecar.rows().items():
-            self._see(name, _Seen(row.stamp, row.stamp.changed + YOUNG + 1, row))
+            self._see(name, row.stamp, row.stamp.changed + YOUNG + 1, row)
         self._loaded = True
 
-    def _see(self, name: str, seen: _Seen) -> None:
+    def _see(self, name: str, stamp: Stamp, read_at: int, seen: CatalogEntry | str) -> None:
         self._seen[name] = seen
-        self._stamps[name] = seen.stamp
-        if is_young(seen.stamp.changed, seen.read_at):
-            self._young.add(name)
-        else:
-            self._young.discard(name)
+        self._watch.note(name, stamp, read_at)
 
     def _forget(self, name: str) -> bool:
-        self._young.discard(name)
+        self._watch.forget(name)
         self._unkept.add(name)
-        self._stamps.pop(name, None)
         return self._seen.pop(name, None) is not None
 
     def _read(self, name: str) -> bool:
@@ -227,63 +290,43 @@ class Catalog:
         except FileNotFoundError:
             return self._forget(name)
         except BrokenNote as error:
-            self._see(name, _Seen(Stamp(0, 0, 0, 0), read_at, None, error.message))
-            return before is None or before.why != error.message
+            self._see(name, Stamp(0, 0, 0, 0), read_at, error.message)
+            return before != error.message
         digest = hashlib.sha256(data).hexdigest()
-        row = before.row if before else None
-        if row is not None and row.digest == digest:
-            row = CachedFile(name, stamp, digest, row.fields, row.terms)
-            self._see(name, _Seen(stamp, read_at, row))
-            self._unkept.add(name)
-            return False
-        self._see(name, _parse(name, data, stamp, digest, read_at))
+        same = before if isinstance(before, CatalogEntry) and before.digest == digest else None
+        seen = replace(same, stamp=stamp) if same else _parse(name, data, stamp, digest)
+        self._see(name, stamp, read_at, seen)
         self._unkept.add(name)
-        return True
+        return same is None
 
     def _sort_out(self) -> None:
         """Make entries and troubles of what was seen; the older of two files keeps an id."""
         entries: dict[str, CatalogEntry] = {}
         troubles: list[SkippedFile] = []
         for name, seen in sorted(self._seen.items()):
-            if seen.row is None:
-                troubles.append(SkippedFile(name, seen.why))
+            if isinstance(seen, str):
+                troubles.append(SkippedFile(name, seen))
                 continue
-            entry = self._entry(seen.row)
-            if isinstance(entry, SkippedFile):
-                troubles.append(entry)
-                continue
-            first = entries.setdefault(entry.metadata.id, entry)
-            if first is not entry:
-                kept, other = _choose_note(first, entry)
-                entries[entry.metadata.id] = kept
+            first = entries.setdefault(seen.metadata.id, seen)
+            if first is not seen:
+                kept, other = _choose_note(first, seen)
+                entries[seen.metadata.id] = kept
                 troubles.append(SkippedFile(other.name, f"it has the same id as {kept.name}"))
         self._was_full = self._watch.full
         if self._was_full:
             troubles.append(SkippedFile(".", "it has more files than are looked at"))
         self.entries, self.troubles = entries, tuple(troubles)
 
-    def _entry(self, row: CachedFile) -> CatalogEntry | SkippedFile:
-        known = self.entries.get(str(row.fields.get("id", "")))
-        if known is not None and (known.name, known.digest) == (row.name, row.digest):
-            return known
-        try:
-            return CatalogEntry(row.name, to_metadata(row.fields), row.digest, row.terms)
-        except BrokenNote as error:
-            return SkippedFile(row.name, error.message)
 
-    def _old_enough(self, name: str) -> CachedFile | None:
-        seen = self._seen.get(name)
-        return None if seen is None or name in self._young else seen.row
-
-
-def _parse(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _Seen:
+def _parse(name: str, data: bytes, stamp: Stamp, digest: str) -> CatalogEntry | str:
+    """Return what a file says, or why it is no note."""
     try:
         page = parse_file(data)
         metadata = to_metadata(page.fields)
     except BrokenNote as error:
-        return _Seen(stamp, read_at, None, error.message)
+        return error.message
     words = " ".join(_words(metadata, page.body))
-    return _Seen(stamp, read_at, CachedFile(name, stamp, digest, page.fields, words))
+    return CatalogEntry(name, stamp, digest, page.fields, words, metadata)
 
 
 def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from foldline.atomic_files import sync_folder
 from foldline.errors import InputError, StoreError
 from foldline.notes.note import BrokenNote
 
@@ -87,20 +88,20 @@ class Folder:
 
     def stamps(self, ending: str) -> Iterator[tuple[str, Stamp]]:
         """List the regular files, and links, whose names end so, with their stamps."""
-        with os.scandir(self.path) as entries:
-            for entry in entries:
-                if _is_listed(entry.name, ending):
-                    try:
-                        yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
-                    except FileNotFoundError:
-                        continue
+        for entry in self._listed(ending):
+            with contextlib.suppress(FileNotFoundError):
+                yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
 
     def inodes(self, ending: str) -> Iterator[tuple[str, int]]:
         """List what `stamps` lists, only with the inodes; that is much cheaper."""
+        return ((entry.name, entry.inode()) for entry in self._listed(ending))
+
+    def _listed(self, ending: str) -> Iterator[os.DirEntry[str]]:
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if _is_listed(entry.name, ending):
-                    yield entry.name, entry.inode()
+                name = entry.name
+                if name.endswith(ending) and not name.startswith(".") and name != LISTING:
+                    yield entry
 
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of a file; None where there is none."""
@@ -188,8 +189,8 @@ class Folder:
             raise StoreError(f"{other.path / new_name} is in the way.", hint="Move it elsewhere.")
         try:
             self._at(name).rename(other._at(new_name))
-            _to_disk(other.path)
-            _to_disk(self.path)
+            sync_folder(other.path)
+            sync_folder(self.path)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -216,7 +217,7 @@ class Folder:
                     os.fsync(file.fileno())
             yield part, place
             if durable:
-                _to_disk(self.path)
+                sync_folder(self.path)
         except FileExistsError:
             raise
         except OSError as error:
@@ -230,22 +231,6 @@ class Folder:
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InputError(f"{name[:80]!r} is no name of a file in a folder")
         return self.path / name
-
-
-def _is_listed(name: str, ending: str) -> bool:
-    """Return True if a file is one of those that `Folder.stamps` lists."""
-    return name.endswith(ending) and not name.startswith(".") and name != LISTING
-
-
-def _to_disk(folder: Path) -> None:
-    """Bring the entries of a folder to the disk, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _store_error(what: str, error: Exception) -> StoreError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Final
@@ -15,18 +15,7 @@ from unicodedata import category, normalize
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.notes.markdown_file import MarkdownFile
-from foldline.notes.note import (
-    KINDS,
-    LEVELS,
-    OPTIONAL,
-    STATUSES,
-    BrokenNote,
-    Kind,
-    Level,
-    Note,
-    NoteMetadata,
-    Status,
-)
+from foldline.notes.note import KINDS, LEVELS, STATUSES, BrokenNote, Note, NoteMetadata, Status
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH: Final = 26
@@ -130,41 +119,24 @@ LONGEST_TAG: Final = 200
 LONGEST_SOURCE: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class NoteDraft:
-    """A note that is not made yet; see `Card` and `Note` for what the fields mean."""
+def draft_note(
+    *, status: Status | None = None, needs: tuple[str, ...] = (), **given: Any
+) -> Callable[[str, datetime], Note]:
+    """
+    Return what makes a new note of its id and the time.
 
-    title: str
-    content: str = ""
-    type: Kind = "general"
-    tags: Iterable[str] = ()
-    level: Level = "task"
-    source: str = ""
-    status: Status | None = None
-    needs: tuple[str, ...] = ()
+    Args:
+        status: That of a task, None for a note that is none.
+        needs: The tasks that come first.
+        **given: The other fields, as `check_fields` takes them.
 
-    def note(self, id: str, now: datetime) -> Note:  # noqa: A002  # what every note calls it
-        """
-        Return the note.
-
-        Args:
-            id: Its id.
-            now: When it is made.
-
-        Raises:
-            InputError: Something of it makes no sense; the error names the field.
-        """
-        kept = check_fields(
-            title=self.title,
-            content=self.content,
-            type=self.type,
-            tags=self.tags,
-            level=self.level,
-            source=self.source,
-        )
-        return Note(
-            id=id, created_at=now, updated_at=now, status=self.status, needs=self.needs, **kept
-        )
+    Raises:
+        InputError: One makes no sense; the error names it.
+    """
+    kept = check_fields(**given)
+    return lambda id, now: Note(  # noqa: A006  # what every note calls it
+        id=id, created_at=now, updated_at=now, status=status, needs=needs, **kept
+    )
 
 
 def check_fields(**given: Any) -> dict[str, Any]:
@@ -198,19 +170,6 @@ def parse_tags(tags: Any) -> tuple[str, ...]:
     return out
 
 
-def _title(value: Any) -> str:
-    return title_of(_words("title", value))
-
-
-def _content(value: Any) -> str:
-    """Return a content with what is no character replaced, as a file cannot hold it."""
-    return _words("content", value).encode("utf-8", "replace").decode()
-
-
-def _source(value: Any) -> str:
-    return one_line(_words("source", value)[:LONGEST_SOURCE])
-
-
 def _words(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"the {name} of a note is a text, not {type(value).__name__}", field=name)
@@ -227,32 +186,18 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     return str(value)
 
 
-FORMS: Final = {
-    "title": _title,
-    "content": _content,
+FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "title": lambda value: title_of(_words("title", value)),
+    # What is no character is replaced: a file cannot hold it.
+    "content": lambda value: _words("content", value).encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),
     "tags": parse_tags,
     "level": lambda value: _one_of("level", LEVELS, value),
-    "source": _source,
+    "source": lambda value: one_line(_words("source", value)[:LONGEST_SOURCE]),
 }
 
 
-NAMES: Final = (
-    "id",
-    "title",
-    "type",
-    "level",
-    "tags",
-    "created_at",
-    "updated_at",
-    "version",
-    "status",
-    "needs",
-    "attempts",
-    "outcome",
-    "source",
-    "merged",
-)
+NAMES: Final = tuple(one.name for one in fields(NoteMetadata) if one.name != "extra")
 """The fields of a note, in the order in which they are written."""
 
 
@@ -266,43 +211,35 @@ def to_note(page: MarkdownFile) -> Note:
     return Note.of(to_metadata(page.fields), page.body)
 
 
-def to_metadata(fields: Mapping[str, Any]) -> NoteMetadata:
+def to_metadata(given: Mapping[str, Any]) -> NoteMetadata:
     """Return what front matter says about a note; see `to_note`."""
-    id = _text(fields, "id")  # noqa: A001  # what every note calls it
+    id = _text(given, "id")  # noqa: A001  # what every note calls it
     if not ID.fullmatch(id):
         raise BrokenNote("it has no id of a note in its front matter")
     made = ulid_milliseconds(id) or 0
-    created = _moment(fields, "created_at", datetime.fromtimestamp(made / 1000, UTC))
+    created = _moment(given, "created_at", datetime.fromtimestamp(made / 1000, UTC))
     return NoteMetadata(
         id=id,
-        title=one_line(_text(fields, "title")) or id,
-        type=_choice(fields, "type", KINDS, "general"),
-        level=_choice(fields, "level", LEVELS, "task"),
-        tags=_texts(fields, "tags"),
+        title=one_line(_text(given, "title")) or id,
+        type=_choice(given, "type", KINDS, "general"),
+        level=_choice(given, "level", LEVELS, "task"),
+        tags=_texts(given, "tags"),
         created_at=created,
-        updated_at=_moment(fields, "updated_at", created),
-        version=max(1, _count(fields, "version")),
-        status=_choice(fields, "status", STATUSES, None),
-        needs=_texts(fields, "needs"),
-        attempts=_count(fields, "attempts"),
-        outcome=_text(fields, "outcome"),
-        source=_text(fields, "source"),
-        merged=_texts(fields, "merged"),
-        extra={name: value for name, value in fields.items() if name not in NAMES},
+        updated_at=_moment(given, "updated_at", created),
+        version=max(1, _count(given, "version")),
+        status=_choice(given, "status", STATUSES, None),
+        needs=_texts(given, "needs"),
+        attempts=_count(given, "attempts"),
+        outcome=_text(given, "outcome"),
+        source=_text(given, "source"),
+        merged=_texts(given, "merged"),
+        extra={name: value for name, value in given.items() if name not in NAMES},
     )
 
 
 def to_fields(metadata: NoteMetadata) -> dict[str, Any]:
     """Return the front matter of a note, without fields of others."""
-    out: dict[str, Any] = {}
-    for name in NAMES:
-        value = getattr(metadata, name)
-        if name in OPTIONAL and not value:
-            continue
-        if isinstance(value, datetime):
-            value = value.isoformat(timespec="milliseconds")
-        out[name] = list(value) if isinstance(value, tuple) else value
-    return out
+    return {name: value for name, value in metadata.to_dict().items() if name in NAMES}
 
 
 def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
@@ -311,24 +248,24 @@ def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
     return {name: new.get(name) for name in NAMES if new.get(name) != old.get(name)}
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name, "")
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name, "")
     if not isinstance(value, str):
         raise BrokenNote(f"its field {name} is no text")
     return value
 
 
-def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Read a list of texts; a person may have typed them with commas between."""
-    value = fields.get(name, [])
+    value = given.get(name, [])
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise BrokenNote(f"its field {name} is no list of texts")
     return tuple(dict.fromkeys(shown for item in items if (shown := one_line(item))))
 
 
-def _choice(fields: Mapping[str, Any], name: str, known: tuple[Any, ...], default: Any) -> Any:
-    value = _text(fields, name).strip().lower()
+def _choice(given: Mapping[str, Any], name: str, known: tuple[Any, ...], default: Any) -> Any:
+    value = _text(given, name).strip().lower()
     if not value:
         return default
     if value not in known:
@@ -337,8 +274,8 @@ def _choice(fields: Mapping[str, Any], name: str, known: tuple[Any, ...], defaul
     return value
 
 
-def _count(fields: Mapping[str, Any], name: str) -> int:
-    value = _text(fields, name).strip()
+def _count(given: Mapping[str, Any], name: str) -> int:
+    value = _text(given, name).strip()
     if not value:
         return 0
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
@@ -346,9 +283,9 @@ def _count(fields: Mapping[str, Any], name: str) -> int:
     return int(value)
 
 
-def _moment(fields: Mapping[str, Any], name: str, default: datetime) -> datetime:
+def _moment(given: Mapping[str, Any], name: str, default: datetime) -> datetime:
     """Read a moment; one without a time zone is meant in UTC."""
-    value = _text(fields, name).strip()
+    value = _text(given, name).strip()
     if not value:
         return default
     try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +22,7 @@ from typing import Final
 
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError, StoreError
-from foldline.notes.catalog import ENDING, Catalog, CatalogEntry
-from foldline.notes.catalog_cache import CatalogCache
+from foldline.notes.catalog import ENDING, Catalog, CatalogCache, CatalogEntry
 from foldline.notes.folder import LISTING, Folder, FolderLock
 from foldline.notes.index_page import Listing
 from foldline.notes.markdown_file import format_file, parse_file, patch_file
@@ -123,11 +122,9 @@ class NoteStore:
         """Return the time, in UTC, to the millisecond that files keep."""
         return datetime.fromtimestamp(int(self._clock() * 1000) / 1000, UTC)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[bool]:
         """Keep other threads from looking meanwhile."""
-        with self._threads:
-            yield
+        return self._threads
 
     def knows(self, id: str) -> bool:  # noqa: A002  # what every note calls it
         """Return True if there was a note with this id when the folder was looked at last."""
@@ -158,9 +155,10 @@ class NoteStore:
 
     def versions(self, id: str) -> tuple[Version, ...]:  # noqa: A002
         """Return the earlier versions of a note, oldest first; without those that are broken."""
-        folder, out = self._history(id), []
-        if folder is None:
+        kept, out = self.inside.inside("history"), list[Version]()
+        if not kept.has(id):
             return ()
+        folder = kept.inside(id)
         for name in folder.names():
             number = name.removesuffix(ENDING)
             with suppress(BrokenNote, FileNotFoundError):
@@ -180,13 +178,13 @@ class NoteStore:
     # --- changing -------------------------------------------------------------------------
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other threads and processes from changing notes meanwhile; then list the notes."""
-        with self._hold_lock(None):
-            yield
+    def locked(self, patience: float | None = None) -> Iterator[None]:
+        """
+        Keep other threads and processes from changing notes meanwhile; then list the notes.
 
-    @contextmanager
-    def _hold_lock(self, patience: float | None) -> Iterator[None]:
+        Args:
+            patience: Seconds to wait for others, if other than usual.
+        """
         with self._threads, self._file_lock.held(patience):
             self._holders += 1
             try:
@@ -223,7 +221,7 @@ class NoteStore:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
         except FileExistsError as error:
             raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
-        with suppress(StoreError), self._hold_lock(LISTING_PATIENCE):
+        with suppress(StoreError), self.locked(LISTING_PATIENCE):
             pass  # only to list it; whoever holds the lock for longer does so
         return kept
 
@@ -347,10 +345,6 @@ class NoteStore:
                     number += 1
                     continue
             return number
-
-    def _history(self, id: str) -> Folder | None:  # noqa: A002
-        kept = self.inside.inside("history")
-        return kept.inside(id) if kept.has(id) else None
 
     def _check(self, data: bytes) -> Note:
         """Return the note that a file will hold; what could not be read again is not written."""

@@ -29,7 +29,7 @@ from foldline.notes.note import (
     Status,
     UnknownNote,
 )
-from foldline.notes.note_fields import NoteDraft, check_fields
+from foldline.notes.note_fields import check_fields, draft_note
 from foldline.notes.note_store import NoteLimits, NoteStore, Version
 from foldline.notes.search import (
     FoundNote,
@@ -137,8 +137,10 @@ class Notes:
             InputError: Something of it makes no sense, or it is too large.
             StoreError: It cannot be written.
         """
-        draft = NoteDraft(title, content, type=type, tags=tags, level=level, source=source)
-        note = self._store.create(draft.note)
+        draft = draft_note(
+            title=title, content=content, type=type, tags=tags, level=level, source=source
+        )
+        note = self._store.create(draft)
         if level == "temporary" and self._consolidator.settings.automatic:
             done = self.consolidate_if_due()
             return note if done is None else self.read(done.now(note.id))

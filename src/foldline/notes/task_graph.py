@@ -8,10 +8,12 @@ is never lost by the failure of another, and is free again as soon as that one i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal, TypeAlias
 
-from foldline.notes.note import NoteMetadata, Status
+from foldline.notes.note import NoteMetadata
 
 State: TypeAlias = Literal["ready", "waiting", "blocked", "running", "done", "failed", "cancelled"]
 
@@ -117,19 +119,13 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
 
 def _sort(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
-    missing = {
-        one: len({n for n in metadata.needs if n in tasks}) for one, metadata in tasks.items()
-    }
-    followers: dict[str, list[str]] = {one: [] for one in tasks}
-    for one, metadata in tasks.items():
-        for need in set(metadata.needs) & tasks.keys():
-            followers[need].append(one)
-    out = sorted(one for one, count in missing.items() if not count)
-    for one in out:  # it grows meanwhile
-        for follower in sorted(followers[one]):
-            missing[follower] -= 1
-            if not missing[follower]:
-                out.append(follower)
+    needs = {one: {*metadata.needs} & tasks.keys() for one, metadata in tasks.items()}
+    sorter, out = TopologicalSorter(needs), list[str]()
+    with suppress(CycleError):  # it goes on as far as no cycle is in the way
+        sorter.prepare()
+    while ready := sorted(sorter.get_ready()):
+        out += ready
+        sorter.done(*ready)
     return out
 
 
@@ -142,12 +138,10 @@ def _heights(tasks: Mapping[str, NoteMetadata], order: list[str]) -> dict[str, i
     return heights
 
 
-_OWN: Final[Mapping[Status, State]] = {
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
+def _own_state(metadata: NoteMetadata) -> State | None:
+    """Return what happened to a task itself; None where that is nothing."""
+    status = metadata.status
+    return None if status is None or status == "pending" else status
 
 
 def _state_of(
@@ -156,7 +150,7 @@ def _state_of(
     found: Mapping[str, TaskState],
     height: int,
 ) -> TaskState:
-    own = _OWN.get(metadata.status) if metadata.status else None
+    own = _own_state(metadata)
     if own is not None:
         return TaskState(metadata, own, height)
     broken: list[str] = []
@@ -209,9 +203,5 @@ def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> 
 
 def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
     """Tell how a task stands that waits for itself, or for others that do."""
-    own = _OWN.get(metadata.status) if metadata.status else None
-    return (
-        TaskState(metadata, "blocked", 0, because, why)
-        if own is None
-        else TaskState(metadata, own)
-    )
+    own = _own_state(metadata)
+    return TaskState(metadata, own) if own else TaskState(metadata, "blocked", 0, because, why)

@@ -26,7 +26,7 @@ from foldline.notes.note import (
     Status,
     UnknownNote,
 )
-from foldline.notes.note_fields import NoteDraft, one_line
+from foldline.notes.note_fields import draft_note, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
 from foldline.redaction import explain_error, redact_json
@@ -89,8 +89,9 @@ class NoteTasks:
         """
         with self._store.locked():
             first = self._check_needs(needs)
-            draft = NoteDraft(title, content, "task_state", tags, level, "", "pending", first)
-            return self._store.create(draft.note)
+            given = {"title": title, "content": content, "tags": tags, "level": level}
+            draft = draft_note(status="pending", needs=first, type="task_state", **given)
+            return self._store.create(draft)
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
@@ -104,10 +105,8 @@ class NoteTasks:
             graph = self.graph()
             task = self._task(graph, id)
             all_needs = tuple(dict.fromkeys((*task.needs, *self._check_needs(needs))))
-            wanted = {one: metadata.needs for one, metadata in graph.tasks.items()} | {
-                id: all_needs
-            }
-            way = find_cycle(wanted, id)
+            known = {one: metadata.needs for one, metadata in graph.tasks.items()}
+            way = find_cycle({**known, id: all_needs}, id)
             if way:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
@@ -165,9 +164,9 @@ class NoteTasks:
         """
         if status == "running":
             return self.start(id)
-        return (
-            self.reopen(id) if status == "pending" else self._become(id, status, outcome=outcome)
-        )
+        if status == "pending":
+            return self.reopen(id)
+        return self._become(id, status, outcome=outcome)
 
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
@@ -326,34 +325,28 @@ class _Run:
         return bool(self._busy)
 
     async def _do(self, note: Note) -> None:
+        """Do a task, and record how it ended, even when the run is cancelled just then."""
+        step: Callable[[str, str], Note] = self._tasks.fail
+        ended = self._failed
         try:
             async with asyncio.timeout(self._schedule.seconds):
-                outcome = await self._work(note)
+                outcome = str(await self._work(note) or "")
+            step, ended = self._tasks.finish, self._done
         except TimeoutError as error:
-            reason = (
-                redact_json(str(error)) or f"it took more than {self._schedule.seconds} seconds"
-            )
-            await self._record(self._tasks.fail, note.id, reason, self._failed)
+            late = f"it took more than {self._schedule.seconds} seconds"
+            outcome = redact_json(str(error)) or late
         except asyncio.CancelledError:
             doing = asyncio.current_task()
             if doing is None or doing.cancelling():
                 raise
-            await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
+            outcome = "it called itself off"
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
-            reason = explain_error(error)
-            await self._record(self._tasks.fail, note.id, reason, self._failed)
-        else:
-            await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)
-
-    async def _record(
-        self, step: Callable[[str, str], Note], one: str, reason: str, ended: list[str]
-    ) -> None:
-        """Record how a task ended, even when the run is cancelled just then."""
+            outcome = explain_error(error)
         try:
-            await run_to_end(asyncio.to_thread(step, one, reason))
+            await run_to_end(asyncio.to_thread(step, note.id, outcome))
         except (NoteConflict, UnknownNote):
             return  # somebody ended or deleted it by hand; what they say holds
-        ended.append(one)
+        ended.append(note.id)
 
     async def _stop(self) -> None:
         """Cancel what is under way, and let it begin again."""

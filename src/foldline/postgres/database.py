@@ -8,13 +8,15 @@ change is either known to be recorded or known not to be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from foldline.errors import MissingExtra, StoreError
 from foldline.postgres.schema import PostgresSchema, migrate
-from foldline.postgres.statements import PostgresConnection
+from foldline.sql import Parameters, Rows
 
 try:
     import psycopg
@@ -45,20 +47,12 @@ class PostgresDatabase:
             ``PG…`` variables and ``~/.pgpass``.
         schema: What it holds.
         patience: How long to wait for a connection or another writer, in seconds.
-        connections: The most connections at once.
 
     Raises:
         StoreError: The database cannot be reached, or a newer Foldline wrote it.
     """
 
-    def __init__(
-        self,
-        url: str,
-        schema: PostgresSchema,
-        *,
-        patience: float = PATIENCE,
-        connections: int = CONNECTIONS,
-    ) -> None:
+    def __init__(self, url: str, schema: PostgresSchema, *, patience: float = PATIENCE) -> None:
         self._patience = patience
         self._schema = schema
         self.place = _describe(url)
@@ -74,7 +68,7 @@ class PostgresDatabase:
         self._pool: ConnectionPool[Any] | None = ConnectionPool(
             url,
             min_size=0,
-            max_size=connections,
+            max_size=CONNECTIONS,
             open=True,
             timeout=patience,
             max_idle=120.0,
@@ -82,14 +76,11 @@ class PostgresDatabase:
             kwargs=settings,
         )
 
-    @contextmanager
-    def reading(self) -> Iterator[PostgresConnection]:
+    def reading(self) -> AbstractContextManager[PostgresConnection]:
         """Look at one moment of the database."""
-        with self._transaction(READING) as connection:
-            yield connection
+        return self._transaction(READING)
 
-    @contextmanager
-    def writing(self) -> Iterator[PostgresConnection]:
+    def writing(self) -> AbstractContextManager[PostgresConnection]:
         """
         Change the database, all or nothing; what is committed is on the server's disk.
 
@@ -97,8 +88,7 @@ class PostgresDatabase:
             StoreError: It cannot be written, and nothing was changed, or the server was lost
                 while it committed and cannot be asked whether it did; the message says which.
         """
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        return self._transaction("BEGIN")
 
     def size(self) -> int:
         """Return what the tables of the schema take with their indexes, in bytes."""
@@ -265,3 +255,42 @@ def _unfit(place: str, error: Exception) -> StoreError:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+_ELEMENTS: Final = re.compile(r"SELECT value FROM json_each\((%s|%\([a-z]+\)s)\)")
+_PLACE: Final = re.compile(r"\?|(?<!:):([a-z_]+)")
+
+
+@lru_cache(maxsize=256)
+def translate(statement: str) -> str:
+    """
+    Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
+
+    A list of words, which comes as JSON, is taken apart by the function that PostgreSQL has.
+
+    The statements are Foldline's own; none has a question mark or a colon inside a string.
+    """
+    placed = _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))
+    return _ELEMENTS.sub(r"SELECT jsonb_array_elements_text(\1::jsonb)", placed)
+
+
+class PostgresConnection:
+    """
+    A connection of psycopg that takes the statements written for SQLite.
+
+    Args:
+        connection: In autocommit mode: transactions are begun and ended by statements.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self.raw = connection
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
+        """Run one statement."""
+        rows: Rows = self.raw.execute(translate(statement), parameters or None)
+        return rows
+
+    def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> None:
+        """Run one statement for each set of values."""
+        with self.raw.cursor() as cursor:
+            cursor.executemany(translate(statement), parameters)

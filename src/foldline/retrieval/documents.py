@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 from typing import Final
 
@@ -126,10 +127,7 @@ MOST: Final = 200
 
 
 def choose_diverse(
-    hits: Sequence[Hit],
-    text_of: Callable[[str], str],
-    k: int,
-    balance: float = 0.9,
+    hits: Sequence[Hit], text_of: Callable[[str], str], k: int, balance: float = 0.9
 ) -> list[Hit]:
     """
     Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).
@@ -146,15 +144,34 @@ def choose_diverse(
     left = list(hits[:MOST])
     if not left or k <= 0:
         return []
-    low, high = min(one.score for one in left), max(one.score for one in left)
-    worth = {one.id: (one.score - low) / ((high - low) or 1.0) for one in left}
-    words = {one.id: frozenset(terms(text_of(one.id))) for one in left}
-    alike = dict.fromkeys(words, 0.0)
-    out = list[Hit]()
-    while left and len(out) < k:
-        best = max(left, key=lambda one: balance * worth[one.id] - (1 - balance) * alike[one.id])
+    scores = [one.score for one in left]
+    low, high = min(scores), max(scores)
+    worth = [(score - low) / ((high - low) or 1.0) for score in scores]
+    words = [frozenset(terms(text_of(one.id))) for one in left]
+    chosen = diverse(worth, words, balance)
+    return [left[at] for at, _, _ in islice(chosen, k)]
+
+
+def diverse(
+    worth: Sequence[float], terms: Sequence[frozenset[str]], balance: float
+) -> Iterator[tuple[int, float, int]]:
+    """
+    Go through texts by maximal marginal relevance.
+
+    Args:
+        worth: What each is worth.
+        terms: What each says.
+        balance: 1 goes by worth alone, 0 by difference alone.
+
+    Yields:
+        Which text is next, its likeness to the nearest of those before, and which one that is.
+    """
+    alike, nearest, left = [0.0] * len(worth), [0] * len(worth), list(range(len(worth)))
+    while left:
+        best = max(left, key=lambda at: balance * worth[at] - (1 - balance) * alike[at])
         left.remove(best)
-        out.append(best)
-        for one in left:
-            alike[one.id] = max(alike[one.id], overlap(words[one.id], words[best.id]))
-    return out
+        yield best, alike[best], nearest[best]
+        for at in left:
+            likeness = overlap(terms[at], terms[best])
+            if likeness > alike[at]:
+                alike[at], nearest[at] = likeness, best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
@@ -155,7 +156,7 @@ class Matrix:
         """
         numpy = arrays()
         asked = _check(numpy.asarray(query, dtype="f4"))
-        if self._rows is None:
+        if self._rows is None or not self._numbers:
             return Likeness(numpy.empty(0, dtype="f4"), [], {})
         if asked.size != self._rows.shape[1]:
             raise InputError(
@@ -163,26 +164,22 @@ class Matrix:
                 hint="Embed queries with the model that embedded the documents.",
             )
         scores = self._rows[: len(self._numbers)] @ asked
-        usual = sample.compare(query) if sample else None
-        return Likeness(scores, self._numbers, self._at, usual)
+        if sample:
+            usual = sample.compare(query)
+            return Likeness(scores, self._numbers, self._at, usual.mean, usual.spread)
+        mean, spread = float(scores.mean()), float(scores.std()) or 1.0
+        return Likeness(scores, self._numbers, self._at, mean, spread)
 
 
+@dataclass(frozen=True, slots=True)
 class Likeness:
-    """How like a query all vectors are; what is usual may be taken from others."""
+    """How like a query all vectors are; ``mean`` and ``spread`` say what is usual."""
 
-    def __init__(
-        self,
-        scores: Array,
-        numbers: list[int],
-        at: dict[int, int],
-        usual: Likeness | None = None,
-    ) -> None:
-        self._scores, self._numbers, self._at = scores, numbers, at
-        self.mean, self.spread = 0.0, 1.0
-        if usual is not None:
-            self.mean, self.spread = usual.mean, usual.spread
-        elif scores.size:
-            self.mean, self.spread = float(scores.mean()), float(scores.std()) or 1.0
+    scores: Array
+    numbers: Sequence[int]
+    at: Mapping[int, int]
+    mean: float = 0.0
+    spread: float = 1.0
 
     def nearest(self, count: int, allowed: Callable[[int], bool] | None = None) -> list[int]:
         """Return the numbers of the nearest documents that are allowed, the best first."""
@@ -190,23 +187,23 @@ class Likeness:
         if allowed is None:
             return self._best(count)
         some = list(islice(filter(allowed, self._best(LOOKED_AT)), count))
-        if len(some) >= ENOUGH or self._scores.size <= LOOKED_AT:
+        if len(some) >= ENOUGH or self.scores.size <= LOOKED_AT:
             return some
-        ordered = (self._numbers[at] for at in numpy.argsort(-self._scores).tolist())
+        ordered = (self.numbers[at] for at in numpy.argsort(-self.scores).tolist())
         return list(islice(filter(allowed, ordered), count))
 
     def _best(self, count: int) -> list[int]:
         """Return the numbers of the nearest documents, the best first."""
-        numpy, low = arrays(), -self._scores
+        numpy, low = arrays(), -self.scores
         if count < low.size:
             some = numpy.argpartition(low, count)[:count]
             best = some[numpy.argsort(low[some])]
         else:
             best = numpy.argsort(low)
-        return [self._numbers[at] for at in best.tolist()]
+        return [self.numbers[at] for at in best.tolist()]
 
     def of(self, numbers: Iterable[int]) -> dict[int, float]:
         """Return the cosine of each of these documents that has a vector."""
-        held = [number for number in numbers if number in self._at]
-        scores = self._scores[[self._at[number] for number in held]] if held else self._scores[:0]
+        held = [number for number in numbers if number in self.at]
+        scores = self.scores[[self.at[number] for number in held]] if held else self.scores[:0]
         return dict(zip(held, scores.tolist(), strict=True))

@@ -19,19 +19,11 @@ from heapq import nlargest
 
 from foldline.errors import InputError
 from foldline.relevance.terms import Cutter, terms
+from foldline.retrieval import lexical
 from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
 from foldline.retrieval.embedding import Embedder, Likeness, Matrix
-from foldline.retrieval.lexical import (
-    LexicalHits,
-    Postings,
-    find_candidates,
-    score_closely,
-    spread,
-    weigh_terms,
-)
-from foldline.retrieval.neighbours import FADING, Neighbours
 
 SCALE = 600
 """Documents among which scores are spread; in a larger store the best must not count for more."""
@@ -76,14 +68,6 @@ class Meaning:
     near: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What scores are divided by: how far they spread."""
-
-    own: float
-    around: float
-
-
 class Index:
     """
     Documents, and the search among them. Not for several threads at once.
@@ -109,8 +93,8 @@ class Index:
         self._weights = weights or Weights()
         self._embedder = embedder
         self._words = words
-        self._postings = Postings(statistics)
-        self._surroundings = Neighbours()
+        self._postings = lexical.Postings(statistics)
+        self._surroundings = lexical.Neighbours()
         self._names = AuthorNames()
         self._matrix = Matrix()
         self._sample = None if statistics is None else statistics.sample
@@ -142,9 +126,9 @@ class Index:
             self.remove([document.id])
             number, self._next = self._next, self._next + 1
             cut = document.terms
-            self._postings.add(
-                number, terms(document.text, words=self._words) if cut is None else cut
-            )
+            if cut is None:
+                cut = tuple(terms(document.text, words=self._words))
+            self._postings.add(number, cut)
             self._surroundings.add(number, document.group, document.place)
             self._names.add(document.author)
             if document.time is not None:
@@ -220,7 +204,7 @@ class Index:
                 if text.strip() and self._embedder.understands(text):
                     vector = self._embedder.embed([text])[0]
             likeness = None if vector is None else self._matrix.compare(vector, self._sample)
-        says = weigh_terms(self._postings, cut)
+        says = lexical.weigh_terms(self._postings, cut)
         return UnderstoodQuery(says, named.authors, date_windows(query, now), likeness)
 
     def _vectors(self, documents: Sequence[Document]) -> list[Sequence[float] | bytes | None]:
@@ -242,7 +226,7 @@ class Index:
     # --- which documents are looked at ------------------------------------------------------
 
     def _pool(self, query: UnderstoodQuery, allowed: Callable[[int], bool] | None) -> list[int]:
-        pool = find_candidates(self._postings, self._surroundings, query.says, allowed)
+        pool = lexical.find_candidates(self._postings, self._surroundings, query.says, allowed)
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
         for number in self._find_dated(query.windows):
@@ -263,17 +247,17 @@ class Index:
     def _rank(
         self, query: UnderstoodQuery, numbers: Sequence[int], k: int, least: float
     ) -> list[Hit]:
-        seen = score_closely(self._postings, self._surroundings, query.says, numbers)
+        seen = lexical.score_closely(self._postings, self._surroundings, query.says, numbers)
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
-        scale = Scale(spread(seen.own, whole), spread(seen.around, whole))
+        spreads = lexical.spread(seen.own, whole), lexical.spread(seen.around, whole)
         strong = (n for n in numbers if least <= 0 or _strength(seen, meanings, n) >= least)
-        scored = [(sum(self._parts(query, seen, meanings, scale, n)), n) for n in strong]
+        parts = {n: self._parts(query, seen, meanings, spreads, n) for n in strong}
+        scored = ((sum(those), number) for number, those in parts.items())
         best = nlargest(k, scored, key=lambda one: (one[0], self._entries[one[1]].time or 0.0))
         out = list[Hit]()
         for score, number in best:
-            parts = self._parts(query, seen, meanings, scale, number)
-            told = {name: part for name, part in zip(PARTS, parts, strict=True) if part}
+            told = {name: part for name, part in zip(PARTS, parts[number], strict=True) if part}
             strength = _strength(seen, meanings, number)
             matched = tuple(seen.matched.get(number, ()))
             out.append(Hit(self._entries[number].id, score, told, matched, strength))
@@ -282,13 +266,14 @@ class Index:
     def _parts(
         self,
         query: UnderstoodQuery,
-        seen: LexicalHits,
+        seen: lexical.LexicalHits,
         meanings: Mapping[int, Meaning],
-        scale: Scale,
+        spreads: tuple[float, float],
         number: int,
     ) -> tuple[float, ...]:
         """Weigh each sign of relevance; in the order of `PARTS`."""
         weights, entry = self._weights, self._entries[number]
+        own, around = spreads
         meaning = date = 0.0
         if number in meanings:
             there = meanings[number]
@@ -296,8 +281,8 @@ class Index:
         if query.windows and entry.time is not None:
             date = weights.date * nearness(entry.time, query.windows)
         return (
-            weights.words * seen.own.get(number, 0.0) / scale.own,
-            weights.around * seen.around.get(number, 0.0) / scale.around,
+            weights.words * seen.own.get(number, 0.0) / own,
+            weights.around * seen.around.get(number, 0.0) / around,
             meaning,
             weights.author if entry.author in query.authors else 0.0,
             date,
@@ -317,14 +302,14 @@ class Index:
             at, total, weight = window.index(number), 0.0, 0.0
             for place, other in enumerate(window):
                 if other in cosines:
-                    share = FADING[place - at]
+                    share = lexical.FADING[place - at]
                     total, weight = total + share * cosines[other], weight + share
             near = (total / weight - like.mean) / like.spread
             out[number] = Meaning(cosine, (cosine - like.mean) / like.spread, near)
         return out
 
 
-def _strength(seen: LexicalHits, meanings: Mapping[int, Meaning], number: int) -> float:
+def _strength(seen: lexical.LexicalHits, meanings: Mapping[int, Meaning], number: int) -> float:
     """Return how strong the evidence is, from 0 to 1; comparable between answers."""
     cosine = meanings[number].cosine if number in meanings else 0.0
     return min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)

@@ -10,14 +10,80 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from foldline.errors import StoreError
-from foldline.sqlite.file import explain_error, identity, prepare, use_wal
-from foldline.sqlite.schema import Schema, migrate
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """
+    What a file holds.
+
+    Args:
+        mark: Tells the files of this kind from others; SQLite's ``application_id``.
+        steps: The statements that lead from each version to the next; steps only go forward.
+        what: What to call such a file, as in "memory".
+    """
+
+    mark: int
+    steps: Sequence[Sequence[str]]
+    what: str
+
+
+def migrate(connection: sqlite3.Connection, schema: Schema, name: str) -> None:
+    """
+    Bring a file to the newest version, in one transaction.
+
+    Args:
+        connection: In autocommit mode.
+        schema: What the file is to hold.
+        name: What to call the file in messages.
+
+    Raises:
+        StoreError: The file is another program's, or a newer Foldline's.
+    """
+    if _version(connection, schema, name) == len(schema.steps):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again: another process may have been faster while this one waited for the lock.
+        for step in schema.steps[_version(connection, schema, name) :]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {schema.mark}")
+        connection.execute(f"PRAGMA user_version = {len(schema.steps)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection, schema: Schema, name: str) -> int:
+    # One statement sees one moment of the file, which another process may be in the middle of.
+    mark, version, tables = connection.execute(
+        "SELECT (SELECT application_id FROM pragma_application_id), "
+        "(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)"
+    ).fetchone()
+    if mark != schema.mark and (mark or version or tables):
+        raise StoreError(
+            f"{name} is a database of another program, no {schema.what}.",
+            hint="Name another file; this one was left as it is.",
+        )
+    if version > len(schema.steps):
+        raise StoreError(
+            f"{name} was written by a newer Foldline (version {version}, this one knows "
+            f"{len(schema.steps)}).",
+            hint="Upgrade: pip install --upgrade foldline",
+        )
+    return int(version)
+
 
 PATIENCE: Final = 10.0
 """How long to wait for another writer, in seconds."""
@@ -56,27 +122,23 @@ class SqliteDatabase:
         self._patience = patience
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        prepare(self.path)
+        _prepare(self.path)
         with self._errors():
             self._connection = self._connect(schema, durability)
-        self._file = identity(self.path)
+        self._file = _identity(self.path)
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """Look at one moment of the file."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        return self._transaction("BEGIN")
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """
         Change the file, all or nothing; what is committed survives the end of this process.
 
         Raises:
             StoreError: It cannot be written; nothing was changed.
         """
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+        return self._transaction("BEGIN IMMEDIATE")
 
     @property
     def version(self) -> int:
@@ -128,7 +190,7 @@ class SqliteDatabase:
         )
         try:
             migrate(connection, schema, str(self.path))
-            use_wal(connection, self._patience)
+            _use_wal(connection, self._patience)
             level = "FULL" if durability == "full" else "NORMAL"
             connection.execute(f"PRAGMA synchronous = {level}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
@@ -140,7 +202,7 @@ class SqliteDatabase:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise StoreError(f"{self.path} is closed.", hint="Open it again.")
-        if identity(self.path) != self._file:
+        if _identity(self.path) != self._file:
             raise StoreError(
                 f"{self.path} was removed or replaced while it was in use; nothing was changed.",
                 hint="Put the file back, or open it again.",
@@ -167,7 +229,7 @@ class SqliteDatabase:
         try:
             yield
         except sqlite3.Error as error:
-            raise explain_error(error, self.path, self._patience) from error
+            raise _explain_error(error, self.path, self._patience) from error
         except UnicodeDecodeError as error:  # SQLite quotes in its errors what stands in the file
             raise StoreError(
                 f"{self.path} is damaged: it holds text that is none.",
@@ -179,3 +241,92 @@ class SqliteDatabase:
                 f"{self.path}: a value is not one that SQLite holds: {error}.",
                 hint="Use valid Unicode in names, and numbers below 2^63.",
             ) from error
+
+
+def _prepare(path: Path) -> None:
+    """Create a missing file, and close one to others; what agents say holds secrets."""
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
+        number = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            _close_to_others(number)
+        finally:
+            os.close(number)
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"The folder {path.parent} does not exist.", hint=f"Run: mkdir -p {path.parent}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path} cannot be opened for writing: {error}.",
+            hint="Check its permissions, or name another file.",
+        ) from error
+
+
+def _close_to_others(number: int) -> None:
+    """Leave a file to its owner alone, who may have copied it in another mode."""
+    if os.name != "posix":
+        return
+    status = os.fstat(number)
+    if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+        os.fchmod(number, 0o600)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tell which file is there, so that another one in its place is noticed; None for no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Switch to WAL mode; unlike other statements this one does not wait for the lock itself."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
+
+
+def _explain_error(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
+    """Say what went wrong and what to do next."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(
+                f"Another process has been writing to {path} for more than {patience:g} seconds.",
+                hint="Try again when it is done, or use a file of your own.",
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(
+                f"{path} is not a SQLite file.",
+                hint="Name another file; this one was left as it is.",
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(
+                f"{path} is damaged: {error}.",
+                hint="Restore it from a backup, or start anew.",
+                damaged=True,
+            )
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{path} cannot be written: {error}; nothing was changed.",
+                hint="Check the free space of the disk.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{path} cannot be opened for writing: {error}.",
+                hint="Check the permissions of the file and its folder.",
+            )
+        case _:
+            # Python itself found a text that is none: it gives no code.
+            strange = not hasattr(error, "sqlite_errorcode")
+            return StoreError(f"{path}: {error}.", hint="Nothing was changed.", damaged=strange)

@@ -13,26 +13,21 @@ from __future__ import annotations
 import hmac
 import zlib
 from base64 import b64decode, b64encode, urlsafe_b64decode
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, TypeVar
 
 from foldline.errors import MissingExtra, StoreError
 from foldline.stores import blobs
-from foldline.stores.log import next_kept
+from foldline.stores.log import LazySequence, next_kept
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
     FindableIds,
     SessionHead,
-    SessionInfo,
     Store,
-    StoredBatch,
-    StoredCheckpoint,
-    StoredMemory,
-    StoredMessage,
     StoredSession,
 )
 
@@ -134,6 +129,11 @@ class EncryptedStore:
     def __init__(self, store: Store, seal: Seal) -> None:
         self._store = store
         self._seal = seal
+        self.sessions = store.sessions
+        self.names = store.names
+        self.delete = store.delete
+        self.size = store.size
+        self.close = store.close
 
     def begin(self, head: SessionHead) -> StoredSession:
         """Return the session with the name of ``head``; create it when there is none."""
@@ -146,35 +146,8 @@ class EncryptedStore:
 
     def commit(self, name: str, generation: int, change: Change) -> int:
         """Record a change, its contents encrypted."""
-        seal, hide = self._seal.seal, self._seal.hide
-        sealed = replace(
-            change,
-            messages=tuple(
-                replace(one, id=hide(one.id), wire=seal(one.wire), form=seal(one.form))
-                for one in change.messages
-            ),
-            batches=tuple(
-                replace(
-                    one,
-                    edits=seal(one.edits),
-                    receipt=seal(one.receipt),
-                    memory=_memory(one.memory, hide, seal),
-                )
-                for one in change.batches
-            ),
-            pinned=hide(change.pinned),
-            memory=_memory(change.memory, hide, seal),
-            checkpoint=_checkpoint(change.checkpoint, seal),
-        )
+        sealed = change.map(self._seal.seal, self._seal.hide)
         return self._store.commit(name, generation, sealed)
-
-    def sessions(self) -> tuple[SessionInfo, ...]:
-        """List the sessions, the one that was changed last first."""
-        return self._store.sessions()
-
-    def names(self) -> tuple[str, ...]:
-        """List the names of the sessions, the one that was changed last first."""
-        return self._store.names()
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """Find messages by the beginning of their id, newest sessions first, at most 100."""
@@ -186,18 +159,6 @@ class EncryptedStore:
         )
         return tuple(islice(found, FOUND_AT_MOST))
 
-    def delete(self, names: Collection[str]) -> int:
-        """Remove sessions for good, and every content that no other session holds."""
-        return self._store.delete(names)
-
-    def size(self) -> int:
-        """Return what everything takes in the store, in bytes."""
-        return self._store.size()
-
-    def close(self) -> None:
-        """Let go of the store; closing twice is allowed."""
-        self._store.close()
-
     def _ids(self, name: str) -> Iterator[str]:
         """Yield the ids of a session that can be read; one that cannot hides no other."""
         with suppress(StoreError):
@@ -207,50 +168,23 @@ class EncryptedStore:
                     yield self._seal.show(hidden)
 
     def _decrypt_session(self, stored: StoredSession) -> StoredSession:
+        open_, show = self._seal.open, self._seal.show
         memory = checkpoint = None
         with suppress(StoreError):  # it is prepared anew; what was said is not affected
-            memory = _memory(stored.memory, self._seal.show, self._seal.open)
+            memory = stored.memory and stored.memory.map(open_, show)
         with suppress(StoreError):  # the compactions themselves tell the same
-            checkpoint = _checkpoint(stored.checkpoint, self._seal.open)
+            checkpoint = stored.checkpoint and stored.checkpoint.map(open_)
         return replace(
             stored,
             ids=_OpenedIds(stored.ids, self._seal),
-            messages=_Opened(stored.messages, self._message),
-            batches=_Opened(stored.batches, self._batch),
+            messages=_Opened(stored.messages, lambda one: one.map(open_, show)),
+            batches=_Opened(stored.batches, lambda one: one.map(open_, show)),
             memory=memory,
             checkpoint=checkpoint,
         )
 
-    def _message(self, one: StoredMessage) -> StoredMessage:
-        show, open_ = self._seal.show, self._seal.open
-        return replace(one, id=show(one.id), wire=open_(one.wire), form=open_(one.form))
 
-    def _batch(self, one: StoredBatch) -> StoredBatch:
-        show, open_ = self._seal.show, self._seal.open
-        memory = _memory(one.memory, show, open_)
-        return replace(one, edits=open_(one.edits), receipt=open_(one.receipt), memory=memory)
-
-
-def _memory(
-    memory: StoredMemory | None, name: Callable[[str], str], content: Callable[[Any], Any]
-) -> StoredMemory | None:
-    if memory is None:
-        return None
-    return replace(
-        memory,
-        until=name(memory.until),
-        digest=name(memory.digest),
-        content=content(memory.content),
-    )
-
-
-def _checkpoint(
-    checkpoint: StoredCheckpoint | None, content: Callable[[Any], Any]
-) -> StoredCheckpoint | None:
-    return None if checkpoint is None else replace(checkpoint, content=content(checkpoint.content))
-
-
-class _Opened(Sequence[Item], Generic[Item]):
+class _Opened(LazySequence[Item]):
     """A sequence in the store, each item decrypted when it is read."""
 
     def __init__(self, stored: Sequence[Item], open_: Callable[[Item], Item]) -> None:
@@ -260,22 +194,11 @@ class _Opened(Sequence[Item], Generic[Item]):
     def __len__(self) -> int:
         return len(self._stored)
 
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Item]: ...
-    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
-        if isinstance(index, slice):
-            return [self._open(item) for item in self._stored[index]]
-        return self._open(self._stored[index])
-
     def __iter__(self) -> Iterator[Item]:
         return map(self._open, self._stored)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
+    def _read(self, start: int, stop: int) -> list[Item]:
+        return [self._open(item) for item in self._stored[start:stop]]
 
 
 class _OpenedIds(_Opened[str]):

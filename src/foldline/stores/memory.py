@@ -121,16 +121,8 @@ class MemoryStore:
 def _snapshot(kept: _Kept) -> StoredSession:
     messages, batches = tuple(kept.messages), tuple(kept.batches)
     ids = tuple(message.id for message in messages)
-    return StoredSession(
-        kept.head,
-        kept.generation,
-        ids,
-        messages,
-        batches,
-        kept.memory,
-        _checkpoint(kept),
-        kept.number,
-    )
+    state = (kept.memory, _checkpoint(kept), kept.number)
+    return StoredSession(kept.head, kept.generation, ids, messages, batches, *state)
 
 
 def _checkpoint(kept: _Kept) -> StoredCheckpoint | None:

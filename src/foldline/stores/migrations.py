@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from foldline.sqlite.schema import Schema
+from foldline.postgres.schema import PostgresSchema
+from foldline.sql import postgres_tables, sqlite_tables
+from foldline.sqlite.database import Schema
 
 APPLICATION_ID: Final = 0x464F4C44
 """Marks a SQLite file as Foldline's: "FOLD" in ASCII."""
@@ -13,52 +15,52 @@ _FIRST: Final = (
     # Content-addressed: ``hash`` is of the content, ``size`` its length before compression.
     """
     CREATE TABLE blobs (
-        id INTEGER PRIMARY KEY,
-        hash BLOB NOT NULL UNIQUE,
-        codec INTEGER NOT NULL,
-        size INTEGER NOT NULL,
-        data BLOB NOT NULL
+        id {key},
+        hash {bytes} NOT NULL UNIQUE,
+        codec {small} NOT NULL,
+        size {whole} NOT NULL,
+        data {bytes} NOT NULL
     )
     """,
     """
     CREATE TABLE sessions (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        dialect TEXT NOT NULL,
-        model TEXT NOT NULL,
-        window INTEGER,
-        created REAL NOT NULL,
-        updated REAL NOT NULL,
-        generation INTEGER NOT NULL
+        id {key},
+        name {label} NOT NULL UNIQUE,
+        dialect {text} NOT NULL,
+        model {text} NOT NULL,
+        "window" {whole},
+        created {real} NOT NULL,
+        updated {real} NOT NULL,
+        generation {whole} NOT NULL
     )
     """,
     """
     CREATE TABLE messages (
-        session INTEGER NOT NULL REFERENCES sessions (id),
-        seq INTEGER NOT NULL,
-        id TEXT NOT NULL,
-        role TEXT NOT NULL,
-        time REAL NOT NULL,
-        pinned INTEGER NOT NULL,
-        usage TEXT,
-        wire INTEGER NOT NULL REFERENCES blobs (id),
-        form INTEGER REFERENCES blobs (id),
+        session {whole} NOT NULL REFERENCES sessions (id),
+        seq {whole} NOT NULL,
+        id {label} NOT NULL,
+        role {text} NOT NULL,
+        time {real} NOT NULL,
+        pinned {small} NOT NULL,
+        usage {text},
+        wire {whole} NOT NULL REFERENCES blobs (id),
+        form {whole} REFERENCES blobs (id),
         PRIMARY KEY (session, seq)
-    ) WITHOUT ROWID
+    ) {by_key}
     """,
     "CREATE INDEX messages_by_id ON messages (id)",
     """
     CREATE TABLE batches (
-        session INTEGER NOT NULL REFERENCES sessions (id),
-        number INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        time REAL NOT NULL,
-        undone_at INTEGER,
-        edits INTEGER NOT NULL REFERENCES blobs (id),
-        receipt INTEGER NOT NULL REFERENCES blobs (id),
+        session {whole} NOT NULL REFERENCES sessions (id),
+        number {whole} NOT NULL,
+        at {whole} NOT NULL,
+        kind {text} NOT NULL,
+        time {real} NOT NULL,
+        undone_at {whole},
+        edits {whole} NOT NULL REFERENCES blobs (id),
+        receipt {whole} NOT NULL REFERENCES blobs (id),
         PRIMARY KEY (session, number)
-    ) WITHOUT ROWID
+    ) {by_key}
     """,
 )
 
@@ -67,35 +69,35 @@ _MEMORY: Final = (
     # The content stands here rather than among the blobs: what was prepared anew replaces it.
     """
     CREATE TABLE memories (
-        id INTEGER PRIMARY KEY,
-        session INTEGER NOT NULL REFERENCES sessions (id),
-        until TEXT NOT NULL,
-        digest TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        generation INTEGER NOT NULL,
-        time REAL NOT NULL,
-        hash BLOB NOT NULL,
-        codec INTEGER NOT NULL,
-        size INTEGER NOT NULL,
-        data BLOB NOT NULL
+        id {key},
+        session {whole} NOT NULL REFERENCES sessions (id),
+        until {text} NOT NULL,
+        digest {text} NOT NULL,
+        at {whole} NOT NULL,
+        generation {whole} NOT NULL,
+        time {real} NOT NULL,
+        hash {bytes} NOT NULL,
+        codec {small} NOT NULL,
+        size {whole} NOT NULL,
+        data {bytes} NOT NULL
     )
     """,
     "CREATE INDEX memories_by_session ON memories (session)",
-    "ALTER TABLE batches ADD COLUMN memory INTEGER REFERENCES memories (id)",
-    "ALTER TABLE batches ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE batches ADD COLUMN memory {whole} REFERENCES memories (id)",
+    "ALTER TABLE batches ADD COLUMN repeats {whole} NOT NULL DEFAULT 1",
 )
 
 _CHECKPOINTS: Final = (
     # What was shown after a batch. Programs of the version before delete sessions without it.
     """
     CREATE TABLE checkpoints (
-        session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-        number INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        hash BLOB NOT NULL,
-        codec INTEGER NOT NULL,
-        size INTEGER NOT NULL,
-        data BLOB NOT NULL,
+        session {whole} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        number {whole} NOT NULL,
+        at {whole} NOT NULL,
+        hash {bytes} NOT NULL,
+        codec {small} NOT NULL,
+        size {whole} NOT NULL,
+        data {bytes} NOT NULL,
         PRIMARY KEY (session, number)
     )
     """,
@@ -111,7 +113,35 @@ _LOCKS: Final = (
     """,
 )
 
-MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS, _LOCKS)
+MIGRATIONS: Final = (*map(sqlite_tables, (_FIRST, _MEMORY, _CHECKPOINTS)), _LOCKS)
 """The statements of each step; a file of version n has had the first n steps."""
 
 ARCHIVE: Final = Schema(APPLICATION_ID, MIGRATIONS, "archive")
+
+_POSTGRES_LOCKS: Final = (
+    """
+    CREATE TABLE locks (
+        "only" boolean PRIMARY KEY DEFAULT true CHECK ("only"),
+        check_value text NOT NULL
+    )
+    """,
+)
+
+_POSTGRES_FIRST: Final = (
+    *postgres_tables((*_FIRST, *_MEMORY)),
+    # A content is compressed already; it is kept out of the row.
+    "ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL",
+    "CREATE INDEX sessions_by_update ON sessions (updated DESC, id DESC)",
+)
+_POSTGRES_CHECKPOINTS: Final = (
+    *postgres_tables(_CHECKPOINTS),
+    "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
+    # Sessions share messages, so an id alone may name thousands. Workers of the version before
+    # are served by it too: what they look up begins with the id.
+    "CREATE INDEX IF NOT EXISTS messages_by_id_and_session ON messages (id, session, seq)",
+    "DROP INDEX messages_by_id",
+)
+
+POSTGRES_ARCHIVE: Final = PostgresSchema(
+    "foldline_archive", (_POSTGRES_FIRST, _POSTGRES_CHECKPOINTS, _POSTGRES_LOCKS), "archive"
+)

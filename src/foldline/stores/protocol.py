@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, runtime_checkable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, Self, TypeAlias, runtime_checkable
 
 from foldline.values.messages import Role, Usage
+
+Map: TypeAlias = Callable[[Any], Any]
+"""Makes another value of a content, or of an id: encrypts it, redacts it, packs it."""
 
 FOUND_AT_MOST: Final = 100
 """So many messages are found by the beginning of their id."""
@@ -46,6 +49,11 @@ class StoredMessage:
     pinned: bool = False
     usage: Usage | None = None
 
+    def map(self, content: Map, name: Map = str) -> Self:
+        """Return the message with other contents and another id."""
+        form = None if self.form is None else content(self.form)
+        return replace(self, id=name(self.id), wire=content(self.wire), form=form)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
@@ -64,6 +72,11 @@ class StoredMemory:
     generation: int
     time: float
     content: Any = field(repr=False)
+
+    def map(self, content: Map, name: Map = str) -> Self:
+        """Return it with another content and other ids."""
+        until, digest = name(self.until), name(self.digest)
+        return replace(self, until=until, digest=digest, content=content(self.content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,12 @@ class StoredBatch:
     memory: StoredMemory | None = None
     repeats: int = 1
 
+    def map(self, content: Map, name: Map = str) -> Self:
+        """Return the batch with other contents and ids."""
+        memory = None if self.memory is None else self.memory.map(content, name)
+        edits, receipt = content(self.edits), content(self.receipt)
+        return replace(self, edits=edits, receipt=receipt, memory=memory)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoint:
@@ -100,6 +119,10 @@ class StoredCheckpoint:
     number: int
     at: int
     content: Any = field(repr=False)
+
+    def map(self, content: Map) -> Self:
+        """Return the checkpoint with another content."""
+        return replace(self, content=content(self.content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +174,17 @@ class Change:
     checkpoint: StoredCheckpoint | None = None
     session: int | None = None
 
+    def map(self, content: Map, name: Map = str) -> Self:
+        """Return the change with other contents and ids."""
+        return replace(
+            self,
+            messages=tuple(one.map(content, name) for one in self.messages),
+            batches=tuple(one.map(content, name) for one in self.batches),
+            pinned=name(self.pinned),
+            memory=None if self.memory is None else self.memory.map(content, name),
+            checkpoint=None if self.checkpoint is None else self.checkpoint.map(content),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
@@ -170,10 +204,14 @@ class SessionInfo:
 
 @runtime_checkable
 class FindableIds(Protocol):
-    """Ids of messages that are looked up in the store, without reading all of them."""
+    """Ids of messages that are looked up in the store, of which some may be missing."""
 
     def find(self, number: str) -> int | None:
         """Return the position of the message with an id, None where there is none."""
+        ...
+
+    def next_kept(self, start: int) -> int:
+        """Return the first position from one on that is kept; the size where none is."""
         ...
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from foldline.errors import StoreError
-from foldline.stores.protocol import Change, Store, StoredCheckpoint, StoredMemory
+from foldline.stores.protocol import Change, Store
 
 Redact: TypeAlias = Callable[[Any], Any]
 """Returns a JSON value without what must not be kept; it must not change the one it is given."""
@@ -46,35 +45,10 @@ class RedactingStore:
             StoreError: The hook failed, or the store; nothing was recorded.
         """
         try:
-            clean = replace(
-                change,
-                messages=tuple(
-                    replace(one, wire=self._redact(one.wire), form=self._redact(one.form))
-                    for one in change.messages
-                ),
-                batches=tuple(
-                    replace(
-                        one,
-                        edits=self._redact(one.edits),
-                        receipt=self._redact(one.receipt),
-                        memory=self._redact_memory(one.memory),
-                    )
-                    for one in change.batches
-                ),
-                memory=self._redact_memory(change.memory),
-                checkpoint=self._redact_checkpoint(change.checkpoint),
-            )
+            clean = change.map(self._redact)
         except Exception as error:  # noqa: BLE001  # a hook is a stranger's code
             raise StoreError(
                 f"The redaction hook failed: {type(error).__name__}; nothing was recorded.",
                 hint="Mend the hook; what it failed on is not shown, as it may be secret.",
             ) from None
         return self._store.commit(name, generation, clean)
-
-    def _redact_memory(self, memory: StoredMemory | None) -> StoredMemory | None:
-        return None if memory is None else replace(memory, content=self._redact(memory.content))
-
-    def _redact_checkpoint(self, checkpoint: StoredCheckpoint | None) -> StoredCheckpoint | None:
-        if checkpoint is None:
-            return None
-        return replace(checkpoint, content=self._redact(checkpoint.content))

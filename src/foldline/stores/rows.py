@@ -18,6 +18,7 @@ from foldline.stores.protocol import (
     SessionHead,
     SessionInfo,
     StoredBatch,
+    StoredCheckpoint,
     StoredMemory,
     StoredMessage,
 )
@@ -37,15 +38,12 @@ def moment(change: Change) -> float:
 
 
 def insert_messages(
-    connection: Connection,
-    session: int,
-    at: int,
-    messages: Sequence[StoredMessage],
-    contents: Sequence[tuple[bytes, bytes | None]],
+    connection: Connection, session: int, at: int, messages: Sequence[StoredMessage]
 ) -> None:
-    """Add messages from a position on, each with its wire original and its form, packed."""
-    wires = blobs.put_all(connection, [wire for wire, _ in contents])
-    forms = iter(blobs.put_all(connection, [form for _, form in contents if form is not None]))
+    """Add messages from a position on, their contents packed."""
+    wires = blobs.put_all(connection, [message.wire for message in messages])
+    packed = [message.form for message in messages if message.form is not None]
+    forms = iter(blobs.put_all(connection, packed))
     values = [
         (
             session,
@@ -55,37 +53,26 @@ def insert_messages(
             message.time,
             int(message.pinned),
             None if message.usage is None else json.dumps(astuple(message.usage)),
-            wires[seq - at],
-            None if contents[seq - at][1] is None else next(forms),
+            wire,
+            None if message.form is None else next(forms),
         )
-        for seq, message in enumerate(messages, at)
+        for seq, (message, wire) in enumerate(zip(messages, wires, strict=True), at)
     ]
     statement = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     if len(values) == 1:
         connection.execute(statement, values[0])
-    else:
+    elif values:
         connection.executemany(statement, values)
 
 
-def insert_batch(
-    connection: Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
-) -> None:
-    """Add a batch; its edits and its receipt come packed."""
+def insert_batch(connection: Connection, session: int, batch: StoredBatch) -> None:
+    """Add a batch, its contents packed."""
     prepared = None if batch.memory is None else _keep_memory(connection, session, batch.memory)
+    edits, receipt = blobs.put(connection, batch.edits), blobs.put(connection, batch.receipt)
+    head = (batch.number, batch.at, batch.kind, batch.time, batch.undone_at)
     connection.execute(
         "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            session,
-            batch.number,
-            batch.at,
-            batch.kind,
-            batch.time,
-            batch.undone_at,
-            blobs.put(connection, edits),
-            blobs.put(connection, receipt),
-            prepared,
-            batch.repeats,
-        ),
+        (session, *head, edits, receipt, prepared, batch.repeats),
     )
 
 
@@ -108,37 +95,30 @@ def is_called(connection: Connection, name: str, session: int | None) -> bool:
 
 def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     """Remove sessions and the blobs that only they held; return how many sessions there were."""
-    count = 0
-    for name in dict.fromkeys(names):
-        row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            continue
-        # Batches point at memories, so they go first.
-        for statement in (
-            "DELETE FROM messages WHERE session = ?",
-            "DELETE FROM batches WHERE session = ?",
-            "DELETE FROM memories WHERE session = ?",
-            "DELETE FROM checkpoints WHERE session = ?",
-            "DELETE FROM sessions WHERE id = ?",
-        ):
-            connection.execute(statement, (row[0],))
-        count += 1
-    if count:
+    wanted = [(name,) for name in dict.fromkeys(names)]
+    found = [
+        connection.execute("SELECT id FROM sessions WHERE name = ?", one).fetchone()
+        for one in wanted
+    ]
+    gone = [tuple(row) for row in found if row is not None]
+    # Batches point at memories, so they go first.
+    for table in ("messages", "batches", "memories", "checkpoints"):
+        connection.executemany(f"DELETE FROM {table} WHERE session = ?", gone)  # noqa: S608  # a constant
+    connection.executemany("DELETE FROM sessions WHERE id = ?", gone)
+    if gone:
         connection.execute(
             "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
             " EXCEPT SELECT wire FROM messages"
             " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
             " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
         )
-    return count
+    return len(gone)
 
 
 # --- what was prepared -----------------------------------------------------------------------
 
 
-def replace_memory(
-    connection: Connection, session: int, memory: StoredMemory | None, content: bytes
-) -> None:
+def replace_memory(connection: Connection, session: int, memory: StoredMemory | None) -> None:
     """Put what was prepared, its content packed, in the place of what was prepared before."""
     connection.execute(
         "DELETE FROM memories WHERE session = ? AND id NOT IN"
@@ -146,18 +126,17 @@ def replace_memory(
         (session, session),
     )
     if memory is not None:
-        _insert_memory(connection, session, memory, content)
+        _insert_memory(connection, session, memory)
 
 
-def _insert_memory(
-    connection: Connection, session: int, memory: StoredMemory, content: bytes
-) -> int:
+def _insert_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
     head = (memory.until, memory.digest, memory.at, memory.generation, memory.time)
+    content = (blobs.hash_content(memory.content), *blobs.compress(memory.content))
     row = connection.execute(
         "INSERT INTO memories"
         " (session, until, digest, at, generation, time, hash, codec, size, data)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (session, *head, blobs.hash_content(content), *blobs.compress(content)),
+        (session, *head, *content),
     ).fetchone()
     return int(row[0])
 
@@ -168,9 +147,7 @@ def _keep_memory(connection: Connection, session: int, memory: StoredMemory) -> 
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
         (session, memory.generation, memory.digest),
     ).fetchone()
-    if row is not None:
-        return int(row[0])
-    return _insert_memory(connection, session, memory, blobs.pack(memory.content))
+    return _insert_memory(connection, session, memory) if row is None else int(row[0])
 
 
 def memory(connection: Connection, session: int) -> StoredMemory | None:
@@ -190,10 +167,40 @@ def memory(connection: Connection, session: int) -> StoredMemory | None:
 
 def _memory(row: Sequence[Any]) -> StoredMemory:
     until, digest, at, generation, moment, *content = row
-    found = StoredMemory(until, digest, at, generation, moment, _content(content))
+    found = StoredMemory(until, digest, at, generation, moment, blobs.read(*content))
     if not fits(found):
         raise blobs.damage_error("a session memory that is none")
     return found
+
+
+def insert_checkpoint(connection: Connection, session: int, checkpoint: StoredCheckpoint) -> None:
+    """Add what was shown after a batch, its content packed, unless it is there."""
+    content = (blobs.hash_content(checkpoint.content), *blobs.compress(checkpoint.content))
+    connection.execute(
+        "INSERT INTO checkpoints (session, number, at, hash, codec, size, data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, number) DO NOTHING",
+        (session, checkpoint.number, checkpoint.at, *content),
+    )
+
+
+def newest_checkpoint(connection: Connection, session: int) -> StoredCheckpoint | None:
+    """
+    Read the newest checkpoint that holds; None where there is none, or where it is damaged.
+
+    It holds as long as its batch is in effect, since of several the newest is taken back first.
+    """
+    row = connection.execute(
+        "SELECT c.number, c.at, c.hash, c.codec, c.size, c.data FROM checkpoints c"
+        " JOIN batches b ON b.session = c.session AND b.number = c.number AND b.at = c.at"
+        " WHERE c.session = ? AND b.undone_at IS NULL ORDER BY c.number DESC LIMIT 1",
+        (session,),
+    ).fetchone()
+    if row is None:
+        return None
+    try:
+        return StoredCheckpoint(row[0], row[1], blobs.read(*row[2:]))
+    except StoreError:  # the compactions themselves tell the same
+        return None
 
 
 # --- what is there already -------------------------------------------------------------------
@@ -214,8 +221,7 @@ def mark(connection: Connection, session: int, change: Change) -> None:
         )
     if change.pinned:
         connection.execute(
-            "UPDATE messages SET pinned = 1 WHERE session = ? AND id = ?",
-            (session, change.pinned),
+            "UPDATE messages SET pinned = 1 WHERE session = ? AND id = ?", (session, change.pinned)
         )
     if change.dialect:
         connection.execute(
@@ -281,8 +287,8 @@ def messages(
         yield StoredMessage(
             id=_id(number),
             role=role,
-            wire=_content(content[:4]),
-            form=None if content[4] is None else _content(content[4:]),
+            wire=blobs.read(*content[:4]),
+            form=None if content[4] is None else blobs.read(*content[4:]),
             time=moment,
             pinned=bool(pinned),
             usage=None if usage is None else _usage(usage),
@@ -312,7 +318,7 @@ def batches(connection: Connection, session: int, start: int, stop: int) -> Iter
         edits = receipt = prepared = None
         with suppress(StoreError):  # one that cannot be read leaves the messages readable
             prepared = None if early is None else _memory(content[8:])
-            edits, receipt = _content(content[:4]), _content(content[4:8])
+            edits, receipt = blobs.read(*content[:4]), blobs.read(*content[4:8])
         batch = StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
         yield batch if fits(batch) else replace(batch, at=0, edits=None)
 
@@ -368,8 +374,3 @@ def _usage(text: str) -> Usage:
     except (TypeError, ValueError, RecursionError) as error:
         raise blobs.damage_error(f"a usage of a message that is not readable: {error}") from error
     return usage
-
-
-def _content(row: Sequence[Any]) -> Any:
-    digest, codec, size, data = row
-    return blobs.read(digest, codec, size, data)

@@ -12,15 +12,8 @@ from collections.abc import Collection
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
-from foldline.stores import blobs, checkpoints, rows
-from foldline.stores.log import StoredBatches, StoredIds, StoredLog, overtaken, replaced_error
-from foldline.stores.protocol import (
-    FOUND_AT_MOST,
-    Change,
-    SessionHead,
-    SessionInfo,
-    StoredSession,
-)
+from foldline.stores import blobs, log, rows
+from foldline.stores.protocol import FOUND_AT_MOST, Change, SessionHead, SessionInfo, StoredSession
 
 
 class SqlStore:
@@ -63,19 +56,18 @@ class SqlStore:
             if row is None:
                 return None
             self._compare(_check_value(connection))
-            session, size, reading = (
-                row[6],
-                rows.length(connection, row[6]),
-                self._database.reading,
-            )
+            reading, session = self._database.reading, row[6]
+            size, batches = rows.length(connection, session), rows.batch_count(connection, session)
             return StoredSession(
                 rows.head(row[:5]),
                 rows.whole(row[5], "the generation of a session"),
-                StoredIds(reading, session, size),
-                StoredLog(reading, session, size),
-                StoredBatches(reading, session, rows.batch_count(connection, session)),
+                log.StoredIds(reading, session, size, rows.message_ids, log.IDS_PAGE),
+                log.StoredRows(reading, session, size, rows.messages),
+                log.StoredRows(
+                    reading, session, batches, rows.batches, log.BATCHES_PAGE, "compactions"
+                ),
                 rows.memory(connection, session),
-                checkpoints.newest(connection, session),
+                rows.newest_checkpoint(connection, session),
                 session,
             )
 
@@ -92,23 +84,16 @@ class SqlStore:
                 was recorded.
         """
         # Serialised before the lock is taken: other writers do not wait for it.
-        contents = [
-            (blobs.pack(m.wire), None if m.form is None else blobs.pack(m.form))
-            for m in change.messages
-        ]
-        made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
-        prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
-        shown = b"" if change.checkpoint is None else blobs.pack(change.checkpoint.content)
+        packed = change.map(blobs.pack)
         with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
-            if change.messages:
-                rows.insert_messages(connection, session, change.at, change.messages, contents)
-            for batch, (edits, receipt) in zip(change.batches, made, strict=True):
-                rows.insert_batch(connection, session, batch, edits, receipt)
+            rows.insert_messages(connection, session, change.at, packed.messages)
+            for batch in packed.batches:
+                rows.insert_batch(connection, session, batch)
             if change.memory is not None or change.forgets:
-                rows.replace_memory(connection, session, change.memory, prepared)
-            if change.checkpoint is not None:
-                checkpoints.insert(connection, session, change.checkpoint, shown)
+                rows.replace_memory(connection, session, packed.memory)
+            if packed.checkpoint is not None:
+                rows.insert_checkpoint(connection, session, packed.checkpoint)
             rows.mark(connection, session, change)
         return generation + 1
 
@@ -233,9 +218,9 @@ class SqlStore:
             (rows.moment(change), name, generation, change.session),
         ).fetchone()
         if row is None and not rows.is_called(connection, name, change.session):
-            raise replaced_error(name)
+            raise log.replaced_error(name)
         if row is None:
-            raise overtaken(name)
+            raise log.overtaken(name)
         self._compare(row[1] or "")
         return int(row[0])
 

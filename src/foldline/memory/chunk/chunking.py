@@ -60,58 +60,40 @@ def cut_text(text: str, kind: str, room: int, count: Count) -> Iterator[TextSpan
         room: The most that a piece may take, in tokens; only one single character may take more.
         count: Counts the tokens of a text.
     """
-    return _cut(text, TextSpan(0, len(text), count(text)), BY_KIND[kind], room, count)
 
-
-def _cut(
-    text: str, piece: TextSpan, ways: Sequence[Cuts], room: int, count: Count
-) -> Iterator[TextSpan]:
-    """
-    Cut one piece until every part fits.
-
-    Each way to cut is tried once, and the last resort makes every part shorter: it ends.
-    """
-    if piece.tokens <= room:
-        yield piece
-        return
-    for used, way in enumerate(ways, 1):
-        cuts = way(text, piece.start, piece.end)
-        cuts = _apart((*cuts, piece.end), piece.start, room // GRAIN)
-        if cuts:
-            yield from _parts(text, piece, cuts, way in OPENING, ways[used:], room, count)
+    def cut(piece: TextSpan, ways: Sequence[Cuts]) -> Iterator[TextSpan]:
+        # Each way is tried once, and the last resort makes every part shorter: it ends.
+        if piece.tokens <= room:
+            yield piece
             return
-    parts = max(2, ceil(piece.tokens / (CLOSE * room)))
-    middle = piece.start + (piece.end - piece.start) * (parts // 2) // parts
-    cuts = near_blank(text, middle, piece.start, piece.end)
-    if cuts:
-        yield from _parts(text, piece, cuts, False, (), room, count)
-    else:
-        yield piece
+        for used, way in enumerate(ways, 1):
+            cuts = _apart((*way(text, piece.start, piece.end), piece.end), piece.start, room)
+            if cuts:
+                yield from cut_at(piece, cuts, way in OPENING, ways[used:])
+                return
+        parts = max(2, ceil(piece.tokens / (CLOSE * room)))
+        middle = piece.start + (piece.end - piece.start) * (parts // 2) // parts
+        last_resort = near_blank(text, middle, piece.start, piece.end)
+        yield from cut_at(piece, last_resort, False, ()) if last_resort else (piece,)
+
+    def cut_at(
+        piece: TextSpan, cuts: Sequence[int], opening: bool, ways: Sequence[Cuts]
+    ) -> Iterator[TextSpan]:
+        for low, high in pairwise((piece.start, *cuts, piece.end)):
+            opens = piece.opens if low == piece.start else opening
+            yield from cut(TextSpan(low, high, count(text[low:high]), opens), ways)
+
+    return cut(TextSpan(0, len(text), count(text)), BY_KIND[kind])
 
 
-def _apart(cuts: Sequence[int], start: int, most: int) -> list[int]:
-    """Leave out cuts between crumbs no longer than ``most`` together; the last is the end."""
+def _apart(cuts: Sequence[int], start: int, room: int) -> list[int]:
+    """Leave out cuts between crumbs that take a part of the room; the last is the end."""
     out, first = list[int](), start
     for cut, after in pairwise(cuts):
-        if after - first > most:
+        if after - first > room // GRAIN:
             out.append(cut)
             first = cut
     return out
-
-
-def _parts(
-    text: str,
-    piece: TextSpan,
-    cuts: Sequence[int],
-    opening: bool,
-    ways: Sequence[Cuts],
-    room: int,
-    count: Count,
-) -> Iterator[TextSpan]:
-    for low, high in pairwise((piece.start, *cuts, piece.end)):
-        opens = piece.opens if low == piece.start else opening
-        part = TextSpan(low, high, count(text[low:high]), opens)
-        yield from _cut(text, part, ways, room, count)
 
 
 Kind: TypeAlias = Literal["text", "markdown", "code"]

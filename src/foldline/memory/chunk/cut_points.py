@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import regex  # type: ignore[import-untyped]  # it ships no types
 
@@ -76,6 +76,7 @@ NEAR: Final = 8
 
 _PARAGRAPH: Final = re.compile(r"\n(?:[ \t\r]*\n)+")
 LINE: Final = re.compile(r"\n")
+_WHOLE_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SENTENCE: Final = re.compile(
     # A run of full stops is looked at once, from its beginning: no text takes quadratic time.
     r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+[ \t]++"
@@ -145,13 +146,10 @@ def blocks(text: str, start: int, end: int) -> list[int]:
         if not row.says:
             blank = True
             continue
-        if row.indent == least and not _CLOSING.match(text, row.says_at):
-            defines = _DEFINITION.match(text, row.says_at) is not None
-            if blank or (defines and not leading):
-                cuts.append(row.at)
-            leading = _LEADING.match(text, row.says_at) is not None
-        else:
-            leading = False
+        starts = row.indent == least and not _CLOSING.match(text, row.words)
+        if starts and (blank or (not leading and _DEFINITION.match(text, row.words))):
+            cuts.append(row.at)
+        leading = starts and _LEADING.match(text, row.words) is not None
         blank = False
     return cuts
 
@@ -172,26 +170,21 @@ def _after(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[in
     return [found.end() for found in pattern.finditer(text, start, end) if found.end() < end]
 
 
-class _Row:
-    """A line: where it begins, where its words begin, how far they are indented."""
+class _Row(NamedTuple):
+    """A line: where it begins, where its words do, how far they are indented, if there are any."""
 
-    __slots__ = ("at", "indent", "says", "says_at")
-
-    def __init__(self, text: str, at: int, end: int) -> None:
-        words = text[at:end].lstrip()
-        self.at = at
-        self.says = bool(words)
-        self.says_at = end - len(words)
-        self.indent = len(text[at : self.says_at].expandtabs(4)) if words else 0
+    at: int
+    words: int
+    indent: int
+    says: bool
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[_Row]:
-    at = start
-    while at < end:
-        stop = text.find("\n", at, end)
-        stop = end if stop < 0 else stop + 1
-        yield _Row(text, at, stop)
-        at = stop
+    for line in _WHOLE_LINE.finditer(text, start, end):
+        words = line[0].lstrip()
+        first = line.end() - len(words)
+        indent = len(text[line.start() : first].expandtabs(4)) if words else 0
+        yield _Row(line.start(), first, indent, bool(words))
 
 
 TEXT: Final[tuple[Cuts, ...]] = (paragraphs, lines, sentences)

@@ -90,18 +90,9 @@ DEEPEST: Final = 5_000
 """Elements inside each other; parsers of HTML take quadratic time for more."""
 
 _SKIPPED: Final = frozenset(
-    {
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "select",
-        "head",
-    }
+    """
+    script style template noscript svg math iframe object select head
+    """.split()  # noqa: SIM905  # a list of words
 )
 _BLOCKS: Final = frozenset(
     """

@@ -9,27 +9,6 @@ Knowledge: documents in chunks, found again with their source.
             print(passage.source, passage.text)
 """
 
-from __future__ import annotations
+from foldline.lazy_names import attach_stub
 
-from foldline.memory.knowledge.evidence import CitedAnswer, Evidence
-from foldline.memory.knowledge.knowledge_base import Knowledge
-from foldline.memory.knowledge.values import (
-    AddedDocument,
-    DocumentInfo,
-    IngestReport,
-    KnowledgeResult,
-    KnowledgeStats,
-    Passage,
-)
-
-__all__ = [
-    "AddedDocument",
-    "CitedAnswer",
-    "DocumentInfo",
-    "Evidence",
-    "IngestReport",
-    "Knowledge",
-    "KnowledgeResult",
-    "KnowledgeStats",
-    "Passage",
-]
+__getattr__, __dir__ = attach_stub(__name__)

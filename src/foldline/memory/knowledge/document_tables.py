@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 from foldline.memory.chunk import ChunkSettings, split
 from foldline.memory.damage import as_bytes
@@ -25,9 +26,8 @@ from foldline.relevance.terms import TERMS_VERSION, terms
 from foldline.sql import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    """A chunk as it is stored."""
+class ChunkRow(NamedTuple):
+    """A chunk as it is stored, in the order of the columns."""
 
     first: int
     last: int
@@ -35,14 +35,8 @@ class ChunkRow:
     tokens: int
     length: int
     heading: str
-    terms: str = field(repr=False)
-    text: str = field(repr=False)
-
-    @property
-    def values(self) -> tuple[int | str, ...]:
-        """All of it, in the order of the columns."""
-        head = (self.first, self.last, self.fresh, self.tokens, self.length)
-        return (*head, self.heading, self.terms, self.text)
+    terms: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +154,7 @@ def replace_document(
     first = _take_numbers(connection, namespace, draft)
     connection.executemany(
         "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((first + at, document, at, *row.values) for at, row in enumerate(draft.rows)),
+        ((first + at, document, at, *row) for at, row in enumerate(draft.rows)),
     )
     store.terms.add(connection, document)
     if draft.vectors:

@@ -89,19 +89,21 @@ def _join_neighbours(passages: Sequence[Passage], most: int) -> list[Passage]:
 
 def _pair(one: Passage, two: Passage) -> Passage | None:
     """Join two passages if one follows the other; they were ranked in this order."""
-    if one.document != two.document:
+    first, second = (one, two) if one.number < two.number else (two, one)
+    if one.document != two.document or second.number != first.number + 1:
         return None
-    if two.number == one.number + 1:
-        text = one.text + two.text[two.fresh :]
-        tokens = one.tokens + two.tokens
-        return replace(one, text=text, last=two.last, tokens=tokens, number=two.number)
-    if one.number == two.number + 1 and one.first >= two.first:
-        text = two.text + one.text[one.fresh :]
-        tokens = one.tokens + two.tokens
-        return replace(
-            one, text=text, first=two.first, tokens=tokens, fresh=two.fresh, heading=two.heading
-        )
-    return None
+    if first is two and one.first < two.first:
+        return None
+    return replace(
+        one,
+        text=first.text + second.text[second.fresh :],
+        first=first.first,
+        last=second.last,
+        tokens=one.tokens + two.tokens,
+        number=second.number,
+        fresh=first.fresh,
+        heading=first.heading,
+    )
 
 
 def _block(passage: Passage, number: int) -> str:
@@ -129,12 +131,8 @@ def _shorten(passage: Passage, most: int, count: Count) -> Passage | None:
     if not low:
         return None
     last = passage.first + low - 1 if passage.unit != "page" else passage.last
-    return replace(
-        passage,
-        text="\n".join(lines[:low]) + CUT,
-        last=min(last, passage.last),
-        tokens=count("\n".join(lines[:low]) + CUT),
-    )
+    text = "\n".join(lines[:low]) + CUT
+    return replace(passage, text=text, last=min(last, passage.last), tokens=count(text))
 
 
 NOTHING: Final = "NO EVIDENCE"

@@ -1,14 +1,13 @@
-"""The terms of chunks in SQLite's full-text index, which is read term by term."""
+"""The terms of chunks: SQLite's full-text index, read term by term, and rows in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
 
-from foldline.memory.term_index import Reading
+from foldline.memory.term_index import Reading, TermRows, clear_terms, drop_terms, index_terms
 from foldline.sql import Connection, Parameters
 
 BITS: Final = 40
@@ -23,54 +22,37 @@ MOST_COUNTED: Final = 2_500_000
 COMMON: Final = 1_000
 """Chunks from which on it is remembered that a term is in so many; fewer are quickly counted."""
 
+MOST_KNOWN: Final = 100_000
+"""Terms that are remembered, as long as the store has not changed by a twentieth."""
+
 
 def span(namespace: int) -> tuple[int, int]:
     """Return the first and the last number that a chunk of a namespace can have."""
     return namespace << BITS, ((namespace + 1) << BITS) - 1
 
 
-@dataclass(slots=True)
-class Frequencies:
-    """
-    How many chunks hold a term; of common ones remembered while the store stays about as large.
-
-    Args:
-        most: Terms that are remembered.
-    """
-
-    most: int = 100_000
-    _chunks: int = 0
-    _known: dict[str, int] = field(default_factory=dict, repr=False)
-
-    def fresh(self, chunks: int) -> None:
-        """Forget all where the store has grown or shrunk by a twentieth."""
-        if abs(chunks - self._chunks) * 20 > self._chunks or len(self._known) > self.most:
-            self._known.clear()
-            self._chunks = chunks
-
-    def of(self, connection: Connection, space: int, term: str) -> int:
-        """Return in how many chunks of a namespace an entry of the index is."""
-        known = self._known.get(term)
-        if known is None:
-            known = _count_entry(connection, space, term)
-            if known >= COMMON:
-                self._known[term] = known
-        return known
-
-
 class FullText:
     """The virtual table ``found`` beside the table of chunks."""
 
     def __init__(self) -> None:
-        self._frequencies: defaultdict[int, Frequencies] = defaultdict(Frequencies)
+        # In how many chunks common terms are, by namespace, and how many chunks there were then.
+        self._known = defaultdict[int, dict[str, int]](dict)
+        self._chunks = dict[int, int]()
 
     def count(
         self, connection: Connection, space: int, entries: Sequence[str], whole: int
     ) -> Mapping[str, int]:
         """Return in how many chunks of a namespace each entry is."""
-        known = self._frequencies[space]
-        known.fresh(whole)
-        return {entry: known.of(connection, space, entry) for entry in entries}
+        common, before = self._known[space], self._chunks.get(space, 0)
+        if abs(whole - before) * 20 > before or len(common) > MOST_KNOWN:
+            common.clear()
+            self._chunks[space] = whole
+        out = dict[str, int]()
+        for entry in entries:
+            out[entry] = common.get(entry) or _count_entry(connection, space, entry)
+            if out[entry] >= COMMON:
+                common[entry] = out[entry]
+        return out
 
     def best(
         self, connection: Connection, space: int, readings: Sequence[Reading]
@@ -122,3 +104,22 @@ def _count_entry(connection: Connection, space: int, entry: str) -> int:
         (f'"{entry}"', *span(space), MOST_COUNTED),
     ).fetchone()
     return int(count)
+
+
+_OF_DOCUMENT: Final = "number IN (SELECT id FROM chunks WHERE document = ?)"
+
+
+class ChunkTerms(TermRows):
+    """The terms of chunks."""
+
+    def add(self, connection: Connection, document: int) -> None:
+        """Take in the chunks of a document."""
+        index_terms(connection, _OF_DOCUMENT, (document,))
+
+    def drop(self, connection: Connection, document: int) -> None:
+        """Let go of the chunks of a document, which are still there."""
+        drop_terms(connection, _OF_DOCUMENT, (document,))
+
+    def clear(self, connection: Connection, space: int) -> None:
+        """Let go of all chunks of a namespace."""
+        clear_terms(connection, space)

@@ -11,10 +11,10 @@ from typing import Final
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
+from foldline.memory.damage import as_bytes
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.knowledge.search import find_namespace
 from foldline.memory.knowledge.values import AddedDocument
 from foldline.memory.knowledge.vector_search import embed_chunks
 from foldline.relevance.terms import TERMS_VERSION
@@ -52,7 +52,8 @@ class Ingestor:
         name = stored_name(name)
         model = "" if self.embedder is None else self.embedder.name
         version = document_tables.document_version(reading, self.chunks, model)
-        if not self._is_stored(name, version):
+        known = self._find_stored(name)
+        if known is None or as_bytes(known[0]) != version:
             rows = document_tables.make_chunk_rows(reading, self.chunks)
             texts = [row.text for row in rows]
             vectors = [] if self.embedder is None else embed_chunks(self.embedder, texts, name)
@@ -63,7 +64,7 @@ class Ingestor:
                     self.knowledge, connection, space, draft, self.clock()
                 )
             return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
-        return AddedDocument(name, "unchanged", *self._sums(name), reading.warnings)
+        return AddedDocument(name, "unchanged", known[1], known[2], reading.warnings)
 
     def file(self, path: Path, name: str = "") -> AddedDocument:
         """
@@ -137,24 +138,15 @@ class Ingestor:
                 document_tables.lock_namespace(connection, namespace)
                 document_tables.recut_document(self.knowledge, connection, document, title)
 
-    def _is_stored(self, name: str, version: bytes) -> bool:
+    def _find_stored(self, name: str) -> tuple[bytes, int, int] | None:
+        """Return the version of a document, and how many chunks and tokens it has."""
         with self.database.reading() as connection:
-            space = find_namespace(connection, self.namespace)
-            found = (
-                None
-                if space is None
-                else document_tables.find_document(connection, space.id, name)
-            )
-            return found is not None and found[1] == version
-
-    def _sums(self, name: str) -> tuple[int, int]:
-        with self.database.reading() as connection:
-            row = connection.execute(
-                "SELECT d.chunks, d.tokens FROM documents d"
+            row: tuple[bytes, int, int] | None = connection.execute(
+                "SELECT d.version, d.chunks, d.tokens FROM documents d"
                 " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
                 (self.namespace, name),
             ).fetchone()
-        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+        return row
 
 
 def _why(error: InputError, path: Path) -> str:

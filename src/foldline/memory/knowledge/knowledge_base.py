@@ -272,31 +272,9 @@ class Knowledge:
             limit: The most passages.
             threshold: See `search`.
         """
-        steps = self._answer_steps(
-            question,
-            model,
-            max_tokens=max_tokens,
-            answer_tokens=answer_tokens,
-            limit=limit,
-            threshold=threshold,
-        )
-        return drive(steps, lambda ask: run_ask(model, ask))
-
-    def _answer_steps(
-        self,
-        question: str,
-        model: ModelLike | None,
-        *,
-        max_tokens: int = 4_000,
-        answer_tokens: int = 1_000,
-        limit: int = 10,
-        threshold: float = THRESHOLD,
-    ) -> Steps[CitedAnswer]:
         evidence = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
-        if model is None:
-            note = evidence.findings.message if not evidence.passages else ""
-            return CitedAnswer(question, evidence, note=note)
-        return (yield from answer_from_evidence(question, evidence, answer_tokens))
+        steps = _answer_steps(question, evidence, model, answer_tokens)
+        return drive(steps, lambda ask: run_ask(model, ask))
 
     def documents(self) -> tuple[DocumentInfo, ...]:
         """List the documents, by name."""
@@ -347,10 +325,17 @@ class Knowledge:
         return await asyncio.to_thread(self.search, query, limit, **settings)
 
     async def aask(
-        self, question: str, model: ModelLike | None = None, **settings: Any
+        self,
+        question: str,
+        model: ModelLike | None = None,
+        *,
+        max_tokens: int = 4_000,
+        answer_tokens: int = 1_000,
+        **settings: Any,
     ) -> CitedAnswer:
         """Answer a question without blocking; see `ask`."""
-        steps = self._answer_steps(question, model, **settings)
+        evidence = await asyncio.to_thread(self.evidence, question, max_tokens, **settings)
+        steps = _answer_steps(question, evidence, model, answer_tokens)
         return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))
 
     def close(self) -> None:
@@ -362,3 +347,12 @@ class Knowledge:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _answer_steps(
+    question: str, evidence: Evidence, model: ModelLike | None, tokens: int
+) -> Steps[CitedAnswer]:
+    if model is None:
+        note = evidence.findings.message if not evidence.passages else ""
+        return CitedAnswer(question, evidence, note=note)
+    return (yield from answer_from_evidence(question, evidence, tokens))

@@ -3,72 +3,83 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
-from foldline.memory.directions import EMBEDDERS, set_searching
-from foldline.memory.knowledge.chunk_rows import ChunkDirections, ChunkTerms
-from foldline.memory.knowledge.full_text import BITS, FullText
-from foldline.memory.knowledge.vector_search import ChunkVector, SignTable
-from foldline.memory.term_index import TermIndex
-from foldline.memory.term_rows import TERM_TABLES
+from foldline.memory.directions import open_directions, set_searching
+from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
+from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
+from foldline.memory.schema import open_database
+from foldline.memory.term_index import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
-from foldline.sql import Connection, Database, is_url
-from foldline.sqlite.schema import Schema
+from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
+from foldline.sqlite.database import Schema
 
-_SQLITE: Final = (
+_TABLES: Final = (
     # ``next`` numbers chunks; numbers are never used again, for others may remember them.
     """
     CREATE TABLE namespaces (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        next INTEGER NOT NULL,
-        documents INTEGER NOT NULL DEFAULT 0,
-        chunks INTEGER NOT NULL DEFAULT 0,
-        terms INTEGER NOT NULL DEFAULT 0,
-        tokens INTEGER NOT NULL DEFAULT 0,
-        removed INTEGER NOT NULL DEFAULT 0
+        id {key},
+        name {label} NOT NULL UNIQUE,
+        next {whole} NOT NULL,
+        documents {whole} NOT NULL DEFAULT 0,
+        chunks {whole} NOT NULL DEFAULT 0,
+        terms {whole} NOT NULL DEFAULT 0,
+        tokens {whole} NOT NULL DEFAULT 0,
+        removed {whole} NOT NULL DEFAULT 0
     )
     """,
     # ``version`` is a hash of the content and of all that decides how it is cut and embedded.
     """
     CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (id),
-        name TEXT NOT NULL,
-        title TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        version BLOB NOT NULL,
-        cut TEXT NOT NULL,
-        chars INTEGER NOT NULL,
-        chunks INTEGER NOT NULL,
-        terms INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        added REAL NOT NULL,
+        id {key},
+        namespace {whole} NOT NULL REFERENCES namespaces (id),
+        name {label} NOT NULL,
+        title {text} NOT NULL,
+        kind {text} NOT NULL,
+        unit {text} NOT NULL,
+        version {bytes} NOT NULL,
+        cut {text} NOT NULL,
+        chars {whole} NOT NULL,
+        chunks {whole} NOT NULL,
+        terms {whole} NOT NULL,
+        tokens {whole} NOT NULL,
+        added {real} NOT NULL,
         UNIQUE (namespace, name)
     )
     """,
     # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
     """
     CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY,
-        document INTEGER NOT NULL REFERENCES documents (id),
-        number INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        last INTEGER NOT NULL,
-        fresh INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        length INTEGER NOT NULL,
-        heading TEXT NOT NULL,
-        terms TEXT NOT NULL,
-        text TEXT NOT NULL
+        id {given_key},
+        document {whole} NOT NULL REFERENCES documents (id),
+        number {whole} NOT NULL,
+        first {whole} NOT NULL,
+        last {whole} NOT NULL,
+        fresh {whole} NOT NULL,
+        tokens {whole} NOT NULL,
+        length {whole} NOT NULL,
+        heading {text} NOT NULL,
+        terms {text} NOT NULL,
+        text {text} NOT NULL
     )
     """,
     "CREATE INDEX chunks_of_documents ON chunks (document)",
+    "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)",
+    """
+    CREATE TABLE vectors (
+        chunk {given_key},
+        embedder {whole} NOT NULL,
+        data {bytes} NOT NULL
+    )
+    """,
+)
+
+_SQLITE: Final = (
+    *sqlite_tables(_TABLES),
     # All that is not ASCII is part of a term, and the signs that terms and marks are made of.
     """
     CREATE VIRTUAL TABLE found USING fts5 (
@@ -76,7 +87,6 @@ _SQLITE: Final = (
         tokenize="ascii tokenchars '_*'"
     )
     """,
-    "CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     # The signs of a vector's numbers stand apart: they are read whole, the vectors one by one.
     """
     CREATE TABLE signs (
@@ -86,73 +96,13 @@ _SQLITE: Final = (
         PRIMARY KEY (embedder, chunk)
     ) WITHOUT ROWID
     """,
-    """
-    CREATE TABLE vectors (
-        chunk INTEGER PRIMARY KEY,
-        embedder INTEGER NOT NULL,
-        data BLOB NOT NULL
-    )
-    """,
 )
 
 KNOWLEDGE: Final = Schema(0x464F4C4B, (_SQLITE,), "store of knowledge")
 """The mark is "FOLK" in ASCII."""
 
 _POSTGRES: Final = (
-    """
-    CREATE TABLE namespaces (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        name text COLLATE "C" NOT NULL UNIQUE,
-        next bigint NOT NULL,
-        documents bigint NOT NULL DEFAULT 0,
-        chunks bigint NOT NULL DEFAULT 0,
-        terms bigint NOT NULL DEFAULT 0,
-        tokens bigint NOT NULL DEFAULT 0,
-        removed bigint NOT NULL DEFAULT 0
-    )
-    """,
-    """
-    CREATE TABLE documents (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        namespace bigint NOT NULL REFERENCES namespaces (id),
-        name text COLLATE "C" NOT NULL,
-        title text NOT NULL,
-        kind text NOT NULL,
-        unit text NOT NULL,
-        version bytea NOT NULL,
-        cut text NOT NULL,
-        chars bigint NOT NULL,
-        chunks bigint NOT NULL,
-        terms bigint NOT NULL,
-        tokens bigint NOT NULL,
-        added double precision NOT NULL,
-        UNIQUE (namespace, name)
-    )
-    """,
-    """
-    CREATE TABLE chunks (
-        id bigint PRIMARY KEY,
-        document bigint NOT NULL REFERENCES documents (id),
-        number bigint NOT NULL,
-        first bigint NOT NULL,
-        last bigint NOT NULL,
-        fresh bigint NOT NULL,
-        tokens bigint NOT NULL,
-        length bigint NOT NULL,
-        heading text NOT NULL,
-        terms text NOT NULL,
-        text text NOT NULL
-    )
-    """,
-    "CREATE INDEX chunks_of_documents ON chunks (document)",
-    EMBEDDERS,
-    """
-    CREATE TABLE vectors (
-        chunk bigint PRIMARY KEY,
-        embedder bigint NOT NULL,
-        data bytea NOT NULL
-    )
-    """,
+    *postgres_tables(_TABLES),
     *TERM_TABLES,
     f"""
     CREATE VIEW entries AS
@@ -167,59 +117,13 @@ CACHE: Final = 64_000
 """Kilobytes of a file that are kept in memory."""
 
 
-class ChunkTermIndex(TermIndex, Protocol):
-    """The terms of chunks."""
-
-    def add(self, connection: Connection, document: int) -> None:
-        """Take in the chunks of a document."""
-        ...
-
-    def drop(self, connection: Connection, document: int) -> None:
-        """Let go of the chunks of a document, which are still there."""
-        ...
-
-    def clear(self, connection: Connection, space: int) -> None:
-        """Let go of all chunks of a namespace, which are still there."""
-        ...
-
-
-class ChunkVectorIndex(Protocol):
-    """The vectors of chunks, as they are searched."""
-
-    def write(self, connection: Connection, embedder: int, rows: Sequence[ChunkVector]) -> None:
-        """Take in vectors that are in their table."""
-        ...
-
-    def drop(self, connection: Connection, first: int, last: int) -> None:
-        """Let go of the vectors of some chunks."""
-        ...
-
-    def nearest(
-        self,
-        connection: Connection,
-        space: int,
-        removed: int,
-        vector: Sequence[float],
-    ) -> Mapping[int, bytes]:
-        """
-        Return the vectors of the chunks of a namespace that are nearest to one.
-
-        Args:
-            connection: The store, at one moment.
-            space: The namespace.
-            removed: How many were ever removed from it.
-            vector: What to compare them with.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class KnowledgeStore:
     """A store: its database, and what it is searched by."""
 
     database: Database
-    terms: ChunkTermIndex
-    vectors: ChunkVectorIndex
+    terms: FullText | ChunkTerms
+    vectors: SignTable | ChunkDirections
 
     @contextmanager
     def searching(self) -> Iterator[Connection]:
@@ -242,18 +146,17 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
         StoreError: It cannot be opened, or is no store of knowledge.
         MissingExtra: The extra ``postgres`` is not installed.
     """
-    if isinstance(place, str) and is_url(place):
-        from foldline.postgres.database import PostgresDatabase
-
-        database = PostgresDatabase(place, POSTGRES)
-        try:
-            return KnowledgeStore(database, ChunkTerms(), ChunkDirections.open(database, embedder))
-        except BaseException:
-            database.close()
-            raise
-    from foldline.sqlite.database import SqliteDatabase
-
-    file = SqliteDatabase(place, KNOWLEDGE)
-    with file.reading() as connection:
-        connection.execute(f"PRAGMA cache_size = -{CACHE}")
-    return KnowledgeStore(file, FullText(), SignTable("" if embedder is None else embedder.name))
+    database = open_database(place, KNOWLEDGE, POSTGRES)
+    try:
+        if is_url(place):
+            directions = (
+                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
+            )
+            return KnowledgeStore(database, ChunkTerms(), ChunkDirections(directions))
+        with database.reading() as connection:
+            connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    except BaseException:
+        database.close()
+        raise
+    signs = SignTable("" if embedder is None else embedder.name)
+    return KnowledgeStore(database, FullText(), signs)

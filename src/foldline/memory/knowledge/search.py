@@ -11,7 +11,7 @@ from foldline.memory.damage import reading_rows
 from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
 from foldline.memory.knowledge.vector_search import marks, vectors_of
-from foldline.memory.term_index import expand_terms, find_candidates
+from foldline.memory.term_index import expand_terms, plan_readings, query_entries
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.sql import Connection
@@ -79,21 +79,23 @@ def search_namespace(
     """
     asked = query[:LONGEST_QUERY]
     cut = terms(asked)
-    found = find_candidates(connection, store.terms, space.id, cut, space.chunks, POSTINGS)
-    numbers = list(found.scores)
+    wanted, entries = query_entries(cut)
+    frequency = store.terms.count(connection, space.id, entries, space.chunks)
+    readings = plan_readings(wanted, frequency, space.chunks, POSTINGS)
+    found = store.terms.best(connection, space.id, readings) if readings else {}
+    numbers = list(found)
     vectors: dict[int, bytes] = {}
     if vector is not None:
         vectors = vectors_of(connection, numbers)
         near = store.vectors.nearest(connection, space.id, space.removed, vector)
-        numbers += [number for number in near if number not in found.scores]
+        numbers += [number for number in near if number not in found]
         vectors |= near
-    wanted = frozenset(cut)
     statistics = Statistics(
         space.chunks + OTHERS,
-        lambda term: found.frequency.get(term, 0),
+        lambda term: frequency.get(term, 0),
         space.terms / max(space.chunks, 1),
     )
-    index = Index(_documents(connection, numbers, wanted, vectors), statistics=statistics)
+    index = Index(_documents(connection, numbers, frozenset(cut), vectors), statistics=statistics)
     hits = index.search(asked, SPARE * limit, vector=vector if vectors else None)
     strong = [hit for hit in hits if hit.strength >= threshold]
     strongest = max((hit.strength for hit in hits), default=0.0)
@@ -136,22 +138,9 @@ def _passages(connection: Connection, hits: Sequence[Hit], limit: int) -> tuple[
 
 def _passage(hit: Hit, row: Sequence[Any]) -> Passage:
     _, name, title, heading, unit, first, last, text, tokens, number, fresh = row
+    why = (hit.score, hit.strength, dict(hit.parts), hit.matched)
     with reading_rows():
-        found = Passage(
-            name,
-            title,
-            tuple(json.loads(heading)),
-            unit,
-            first,
-            last,
-            text,
-            tokens,
-            hit.score,
-            hit.strength,
-            dict(hit.parts),
-            hit.matched,
-            number,
-            fresh,
-        )
+        under = tuple(json.loads(heading))
+        found = Passage(name, title, under, unit, first, last, text, tokens, *why, number, fresh)
         check_fields(found)
     return found

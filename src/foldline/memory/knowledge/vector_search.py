@@ -1,19 +1,22 @@
 """
-The nearest by meaning among many, in a memory of one bit per number.
+The nearest by meaning among many: in a memory of one bit per number, or by pgvector.
 
-The signs of all vectors are kept in memory, 48 bytes for 384 numbers, and compared with those of
-the query; the exact vectors of the nearest are then read from the file. Measured before: 27 ms for
-a million vectors, and 99.3 % (at 100,000) to 91 % (at a million) of the exact ten nearest.
+Beside a SQLite file the signs of all vectors are kept in memory, 48 bytes for 384 numbers, and
+compared with those of the query; the exact vectors of the nearest are then read from the file.
+Measured before: 27 ms for a million vectors, and 99.3 % (at 100,000) to 91 % (at a million) of the
+exact ten nearest.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.memory.damage import as_bytes
+from foldline.memory.directions import Directions, literal
 from foldline.memory.knowledge.full_text import span
 from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
 from foldline.sql import Connection
@@ -62,73 +65,20 @@ def _signs(vector: Any) -> Any:
     return numpy.pad(bits, (0, -len(bits) % 8))
 
 
-class VectorSearch:
+@dataclass(slots=True)
+class Signs:
     """
-    The signs of the vectors of one namespace, made by one embedder.
+    The signs of the vectors of one namespace, as far as they were read.
 
-    Args:
-        namespace: Its number.
-        embedder: The name of the embedder.
+    ``removed`` is how many chunks were ever removed from it by then, ``last`` the last one's
+    number, ``size`` how many there are in the slices ``numbers`` and ``bits``.
     """
 
-    def __init__(self, namespace: int, embedder: str) -> None:
-        self._namespace, self._embedder = namespace, embedder
-        self._last = span(namespace)[0] - 1
-        self._removed = 0
-        self._numbers: list[Any] = []
-        self._bits: list[Any] = []
-        self._size = 0
-
-    def nearest(
-        self, connection: Connection, vector: Sequence[float], removed: int
-    ) -> dict[int, bytes]:
-        """
-        Return the vectors of the chunks that are nearest to one.
-
-        Args:
-            connection: The store.
-            vector: What to compare them with.
-            removed: How many chunks were ever removed from the namespace.
-        """
-        self._refresh(connection, removed)
-        if not self._size:
-            return {}
-        numpy = arrays()
-        asked = numpy.asarray(vector, dtype="f4")
-        mine = _signs(asked).view("u8")
-        if self._bits[0].shape[1] != len(mine):
-            raise InputError(
-                f"The query has {len(asked)} dimensions, and the store was embedded with others",
-                hint="Add the documents again with this embedder.",
-            )
-        far = numpy.concatenate([_distances(rows, mine) for rows in self._bits])
-        numbers = numpy.concatenate(self._numbers)
-        count = min(LOOKED_AT, len(far))
-        near = numbers[numpy.argpartition(far, count - 1)[:count]]
-        found = vectors_of(connection, [int(number) for number in near])
-        exact = {number: float(unpack(data) @ asked) for number, data in found.items()}
-        best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
-        return {number: found[number] for number in best}
-
-    def _refresh(self, connection: Connection, removed: int) -> None:
-        """Read the signs that were added since; all of them where many were removed."""
-        first, last = span(self._namespace)
-        if removed - self._removed > STALE * self._size:
-            self._numbers.clear()
-            self._bits.clear()
-            self._size, self._removed, self._last = 0, removed, first - 1
-        rows = connection.execute(
-            "SELECT chunk, bits FROM signs WHERE embedder ="
-            " (SELECT id FROM embedders WHERE name = ?) AND chunk BETWEEN ? AND ? ORDER BY chunk",
-            (self._embedder, self._last + 1, last),
-        )
-        numpy = arrays()
-        while part := rows.fetchmany(SLICE):
-            self._numbers.append(numpy.array([number for number, _ in part], dtype="i8"))
-            bits = numpy.frombuffer(b"".join(data for _, data in part), dtype="u8")
-            self._bits.append(bits.reshape(len(part), -1))
-            self._size += len(part)
-            self._last = int(part[-1][0])
+    removed: int = 0
+    last: int = -1
+    size: int = 0
+    numbers: list[Any] = field(default_factory=list, repr=False)
+    bits: list[Any] = field(default_factory=list, repr=False)
 
 
 class SignTable:
@@ -141,7 +91,7 @@ class SignTable:
 
     def __init__(self, embedder: str) -> None:
         self._embedder = embedder
-        self._searches: dict[int, VectorSearch] = {}
+        self._signs = defaultdict[int, Signs](Signs)
 
     def write(self, connection: Connection, embedder: int, rows: Sequence[ChunkVector]) -> None:
         """Take in vectors that are in their table."""
@@ -158,17 +108,102 @@ class SignTable:
         )
 
     def nearest(
+        self, connection: Connection, space: int, removed: int, vector: Sequence[float]
+    ) -> dict[int, bytes]:
+        """
+        Return the vectors of the chunks of a namespace that are nearest to one.
+
+        Args:
+            connection: The store, at one moment.
+            space: The namespace.
+            removed: How many chunks were ever removed from it.
+            vector: What to compare them with.
+        """
+        if not self._embedder:
+            return {}
+        signs = self._read(connection, space, removed)
+        if not signs.size:
+            return {}
+        numpy = arrays()
+        asked = numpy.asarray(vector, dtype="f4")
+        mine = _signs(asked).view("u8")
+        if signs.bits[0].shape[1] != len(mine):
+            raise InputError(
+                f"The query has {len(asked)} dimensions, and the store was embedded with others",
+                hint="Add the documents again with this embedder.",
+            )
+        far = numpy.concatenate([_distances(rows, mine) for rows in signs.bits])
+        numbers = numpy.concatenate(signs.numbers)
+        count = min(LOOKED_AT, len(far))
+        near = numbers[numpy.argpartition(far, count - 1)[:count]]
+        found = vectors_of(connection, [int(number) for number in near])
+        exact = {number: float(unpack(data) @ asked) for number, data in found.items()}
+        best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
+        return {number: found[number] for number in best}
+
+    def _read(self, connection: Connection, space: int, removed: int) -> Signs:
+        """Read the signs that were added since; all of them where many were removed."""
+        first, last = span(space)
+        signs = self._signs[space]
+        if removed - signs.removed > STALE * signs.size:
+            signs = self._signs[space] = Signs(removed)
+        rows = connection.execute(
+            "SELECT chunk, bits FROM signs WHERE embedder ="
+            " (SELECT id FROM embedders WHERE name = ?) AND chunk BETWEEN ? AND ? ORDER BY chunk",
+            (self._embedder, max(first, signs.last + 1), last),
+        )
+        numpy = arrays()
+        while part := rows.fetchmany(SLICE):
+            signs.numbers.append(numpy.array([number for number, _ in part], dtype="i8"))
+            bits = numpy.frombuffer(b"".join(data for _, data in part), dtype="u8")
+            signs.bits.append(bits.reshape(len(part), -1))
+            signs.size += len(part)
+            signs.last = int(part[-1][0])
+        return signs
+
+
+NEAR_TABLES: Final = (
+    """
+    CREATE TABLE IF NOT EXISTS near (
+        number bigint PRIMARY KEY REFERENCES vectors (chunk) ON DELETE CASCADE,
+        embedder bigint NOT NULL,
+        direction halfvec NOT NULL
+    )
+    """,
+)
+
+
+class ChunkDirections:
+    """The vectors of chunks, as far as an embedder was given."""
+
+    def __init__(self, directions: Directions | None) -> None:
+        self._directions = directions
+
+    def write(self, connection: Connection, embedder: int, rows: Sequence[ChunkVector]) -> None:
+        """Take in vectors that are in their table."""
+        connection.execute(
+            "INSERT INTO near (number, embedder, direction) SELECT number, ?, direction::halfvec"
+            " FROM unnest(?::bigint[], ?::text[]) AS given (number, direction)",
+            (embedder, [row.chunk for row in rows], [literal(row.data) for row in rows]),
+        )
+
+    def drop(self, connection: Connection, first: int, last: int) -> None:
+        """Let go of the vectors of some chunks: they go with those in their table."""
+
+    def nearest(
         self,
         connection: Connection,
         space: int,
-        removed: int,
+        removed: int,  # noqa: ARG002  # nothing is remembered here
         vector: Sequence[float],
     ) -> dict[int, bytes]:
         """Return the vectors of the chunks of a namespace that are nearest to one."""
-        if not self._embedder:
+        if self._directions is None:
             return {}
-        search = self._searches.setdefault(space, VectorSearch(space, self._embedder))
-        return search.nearest(connection, vector, removed)
+        first, last = span(space)
+        within, values = "number BETWEEN :first AND :last", {"first": first, "last": last}
+        numbers = self._directions.nearest(connection, vector, NEAREST, within, values)
+        return vectors_of(connection, numbers)
 
 
 def _distances(rows: Any, mine: Any) -> Any:
