@@ -296,8 +296,8 @@ def _actions_tool(
     write: bool,
 ) -> Tool:
     """Return a tool that knows these actions and refuses all others."""
-    known = properties | {"action": {"type": "string", "enum": list(actions)}}
-    parameters = object_schema("action", **known)
+    action = {"type": "string", "enum": list(actions)}
+    parameters = object_schema("action", action=action, **properties)
     if not write:
         description += f" Here it can only be looked at: {', '.join(actions)}."
     return _tool(name, description, parameters, run, write=write)
