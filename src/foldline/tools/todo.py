@@ -107,9 +107,7 @@ class TodoTool:
             The recap; an error where the list makes no sense or cannot be kept. Then the list is
             what it was.
         """
-        value, problems = check_arguments(ITEMS, todos, "todos")
-        if not problems:
-            problems = _senseless(value)
+        value, problems = _check_items(todos)
         if problems:
             message = "\n".join(f"- {problem}" for problem in problems[:8])
             text = f"The list was not changed:\n{message}"
@@ -148,12 +146,20 @@ def recap(items: Sequence[Todo]) -> str:
     return f"{count} {'; '.join(pieces)}"
 
 
-def _senseless(value: Sequence[dict[str, Any]]) -> list[str]:
-    blank = [n for n, item in enumerate(value) if not item["content"].strip()]
-    if blank:
-        return [f"todos[{blank[0]}].content: it says nothing"]
+def _check_items(todos: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the items, and sentences about what is wrong with them."""
+    value, problems = check_arguments(ITEMS, todos, "todos")
+    if problems:
+        return value, problems
+    problems = [
+        f"todos[{number}].content: it says nothing"
+        for number, item in enumerate(value)
+        if not item["content"].strip()
+    ]
     busy = sum(item["status"] == "in_progress" for item in value)
-    return [f"{busy} items are in progress, and one at most may be"] if busy > 1 else []
+    if busy > 1 and not problems:
+        problems = [f"{busy} items are in progress, and one at most may be"]
+    return value, problems[:1]
 
 
 def _stats(items: Sequence[Todo]) -> dict[str, int]:
@@ -176,8 +182,7 @@ def _load(path: Path) -> tuple[Todo, ...]:
         stored = json.loads(data)
         if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
             raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = check_arguments(ITEMS, stored["todos"], "todos")
-        problems = problems or _senseless(value)
+        value, problems = _check_items(stored["todos"])
         if problems:
             raise InputError(problems[0])
     except (ValueError, KeyError, TypeError, RecursionError, InputError) as error:
