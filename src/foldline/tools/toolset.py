@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking, start_thread
@@ -124,7 +125,11 @@ class Slot:
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     """Run a tool for so many seconds; what does not end by then is left to itself."""
-    task = asyncio.ensure_future(_start(tool, arguments))
+    if tool.async_action is not None:
+        task = asyncio.ensure_future(tool.arun(arguments))
+    else:  # in a thread that does not keep the program from ending
+        call = start_thread(partial(tool.run, arguments), f"foldline-tool-{tool.name}")
+        task = asyncio.wrap_future(call)
     try:
         await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -140,17 +145,6 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
         "look before you call it again."
     )
     return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
-
-
-def _start(tool: Tool, arguments: Any) -> Coroutine[Any, Any, ToolOutput]:
-    if tool.async_action is not None:
-        return tool.arun(arguments)
-    return _in_thread(partial(tool.run, arguments), tool.name)
-
-
-async def _in_thread(call: Callable[[], ToolOutput], name: str) -> ToolOutput:
-    """Await a call in a thread that does not keep the program from ending."""
-    return await asyncio.wrap_future(start_thread(call, f"foldline-tool-{name}"))
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:
@@ -264,17 +258,12 @@ class Toolset(ToolCollection):
 
     def _together(self, calls: Sequence[Call]) -> Iterator[list[int]]:
         """Yield positions of calls that may run at the same time."""
-        row: list[int] = []
-        for index, (name, _) in enumerate(calls):
-            if self.has_only(name, TOGETHER):
-                row.append(index)
-                continue
-            if row:
-                yield row
-            yield [index]
-            row = []
-        if row:
-            yield row
+        looks = [self.has_only(name, TOGETHER) for name, _ in calls]
+        for together, positions in groupby(range(len(calls)), looks.__getitem__):
+            if together:
+                yield list(positions)
+            else:
+                yield from ([index] for index in positions)
 
 
 class CombinedToolset(Toolset):
