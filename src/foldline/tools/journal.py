@@ -12,8 +12,8 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -54,6 +54,20 @@ ENTRY: Final = object_schema(
 )
 
 
+PARAMETERS: Final = object_schema(
+    "action",
+    action={"type": "string", "enum": ["add", "read", "summary"]},
+    **ENTRY["properties"],
+    limit={"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": SHOWN},
+)
+
+DESCRIPTION: Final = (
+    "Keep a journal of decisions, progress, issues and solutions that outlives this conversation. "
+    "add: category and text, and tags to find it by. read: the newest entries, of a category or a "
+    "tag. summary: counts and the newest entries."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
     """One entry; ``time`` is in seconds since 1970, ``id`` is unique in the journal."""
@@ -77,7 +91,7 @@ class JournalStats:
     total: int
     categories: Mapping[str, int]
     tags: Mapping[str, int]
-    damaged: int = field(default=0)
+    damaged: int = 0
 
 
 class Journal:
@@ -114,10 +128,8 @@ class Journal:
             problems = ["text: it says nothing"]
         if problems:
             raise InputError(problems[0], hint="Nothing was added.")
-        plain = (tag.strip() for tag in value["tags"])
-        return self._append(
-            category, value["text"].strip(), tuple(dict.fromkeys(filter(None, plain)))
-        )
+        plain = dict.fromkeys(tag.strip() for tag in value["tags"])
+        return self._append(category, value["text"].strip(), tuple(filter(None, plain)))
 
     def entries(
         self,
@@ -177,30 +189,12 @@ class Journal:
     @property
     def tool(self) -> Tool:
         """The tool ``journal``: adds an entry, or shows some."""
-        known = ENTRY["properties"]
-        parameters = object_schema(
-            "action",
-            action={"type": "string", "enum": ["add", "read", "summary"]},
-            **known,
-            limit={
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MOST_SHOWN,
-                "default": SHOWN,
-            },
-        )
-        words = (
-            "Keep a journal of decisions, progress, issues and solutions that outlives this "
-            "conversation. add: category and text, and tags to find it by. read: the newest "
-            "entries, of a category or a tag. summary: counts and the newest entries."
-        )
-        return Tool("journal", words, parameters, self._do, labels=frozenset({"plan"}))
+        return Tool("journal", DESCRIPTION, PARAMETERS, self._do, labels=frozenset({"plan"}))
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         try:
             if given["action"] == "add":
-                given = {"category": "", "text": "", **given}
-                entry = self.add(given["category"], given["text"], given["tags"])
+                entry = self.add(given.get("category", ""), given.get("text", ""), given["tags"])
                 return ToolOutput(f"Noted as {entry.id}.", data=asdict(entry))
             if given["action"] == "summary":
                 return ToolOutput(self.summary(given["limit"]))
@@ -216,16 +210,12 @@ class Journal:
 
     def _append(self, category: str, text: str, tags: tuple[str, ...] = ()) -> JournalEntry:
         now = self._clock()
-        entry = JournalEntry(
-            f"{int(now * 1000):012x}{secrets.token_hex(3)}", now, category, text, tags
-        )
+        name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
+        entry = JournalEntry(name, now, category, text, tags)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            number = os.open(self._path, flags, 0o600)
-            try:
-                _add_line(number, json.dumps(asdict(entry)).encode("ascii"))
-            finally:
-                os.close(number)
+            with os.fdopen(os.open(self._path, flags, 0o600), "ab+", buffering=0) as file:
+                _add_line(file.fileno(), json.dumps(asdict(entry)).encode("ascii"))
         except OSError as error:
             raise StoreError(
                 f"The journal {self._path} cannot be written: {error.strerror}.",
@@ -249,16 +239,10 @@ class Journal:
                 f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB.",
                 hint="Move it away; a new one is begun.",
             )
-        entries: list[JournalEntry] = []
-        damaged = 0
-        for found in _lines(data):
-            if found is None:
-                damaged += 1
-            elif found.category == CLEARED:
-                entries.clear()
-            else:
-                entries.append(found)
-        return entries, damaged
+        found = [_entry(line) for line in data.split(b"\n") if line]
+        entries = [entry for entry in found if entry is not None]
+        cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
+        return entries[max(cleared, default=0) :], found.count(None)
 
 
 def _add_line(number: int, line: bytes) -> None:
@@ -271,19 +255,13 @@ def _add_line(number: int, line: bytes) -> None:
     os.fsync(number)
 
 
-def _lines(data: bytes) -> Iterator[JournalEntry | None]:
-    """Yield the entry of each line, None where it is none."""
-    for line in filter(None, data.split(b"\n")):
-        try:
-            value = json.loads(line)
-            when = float(value["time"])
-            datetime.fromtimestamp(when, UTC)
-            yield JournalEntry(
-                str(value["id"]),
-                when,
-                str(value["category"]),
-                str(value["text"]),
-                tuple(map(str, value["tags"])),
-            )
-        except (ValueError, KeyError, TypeError, OverflowError, OSError, RecursionError):
-            yield None
+def _entry(line: bytes) -> JournalEntry | None:
+    """Return the entry of a line, None where it is none."""
+    try:
+        value = json.loads(line)
+        when = float(value["time"])
+        datetime.fromtimestamp(when, UTC)
+        name, category, text = (str(value[field]) for field in ("id", "category", "text"))
+        return JournalEntry(name, when, category, text, tuple(map(str, value["tags"])))
+    except (ValueError, KeyError, TypeError, OverflowError, OSError, RecursionError):
+        return None
