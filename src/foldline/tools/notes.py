@@ -189,7 +189,7 @@ class NoteTool:
     def _task(self, title: str = "", **wanted: Any) -> str:
         return self.notes.tasks.add(title, **wanted).id
 
-    def _progress(self, note_id: str, status: str = "", outcome: str = "") -> dict[str, Any]:
+    def _progress(self, note_id: str, status: Any = "", outcome: str = "") -> dict[str, Any]:
         one = self.notes.resolve(note_id)
         if not status:
             raise InputError("progress needs what became of the task", field="status")

@@ -125,6 +125,7 @@ class Slot:
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     """Run a tool for so many seconds; what does not end by then is left to itself."""
+    task: asyncio.Future[ToolOutput]
     if tool.async_action is not None:
         task = asyncio.ensure_future(tool.arun(arguments))
     else:  # in a thread that does not keep the program from ending
