@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Self
 
 from foldline.errors import StoreError
-from foldline.memory import FoundMemory, Memory, MemoryItem
+from foldline.memory import FoundMemory, Memory
 from foldline.settings.sources import data_folder
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ToolOutput
@@ -216,13 +216,8 @@ def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(found: FoundMemory) -> dict[str, Any]:
-    item: MemoryItem = found.item
-    return item.to_dict() | {
-        "score": found.score,
-        "strength": found.strength,
-        "parts": dict(found.parts),
-        "matched": list(found.matched),
-    }
+    figures = {"score": found.score, "strength": found.strength, "parts": dict(found.parts)}
+    return found.item.to_dict() | figures | {"matched": list(found.matched)}
 
 
 def _count(number: int) -> str:
