@@ -94,7 +94,7 @@ def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> 
     for word in schema:
         if word not in KNOWN:
             raise InputError(f"the word {word!r} of JSON Schema is not enforced here", field=where)
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     if not kinds or any(kind not in TYPES for kind in kinds):
         raise InputError(f"a schema has a type of {', '.join(TYPES)}", field=where)
     inner = schema.get("properties", {})
@@ -150,7 +150,7 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     Returns:
         The value, and sentences about all that is wrong with it.
     """
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     value = _repair(value, kinds)
     name = where or "the arguments"
     if not any(TYPES[kind](value) for kind in kinds):
@@ -166,11 +166,15 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     ]
     if isinstance(value, dict):
         value, more = _object(schema, value, where)
+        problems += more
     elif isinstance(value, list) and "items" in schema:
-        value, more = _array(schema["items"], value, where)
-    else:
-        more = []
-    return value, [*problems, *more]
+        checked = [
+            check_arguments(schema["items"], item, f"{where}[{index}]")
+            for index, item in enumerate(value)
+        ]
+        value = [item for item, _ in checked]
+        problems += [problem for _, more in checked for problem in more]
+    return value, problems
 
 
 def _object(
@@ -188,20 +192,12 @@ def _object(
         elif name in schema.get("required", ()):
             problems.append(f"{inside}{name}: missing")
     if not schema.get("additionalProperties", False):
-        for name in value:
-            if name not in known:
-                near = suggest_name(str(name), known)
-                listed = f"Known: {', '.join(known) or 'none'}."
-                problems.append(f"{inside}{str(name)[:60]}: unknown. {near}{listed}")
-    return out, problems
-
-
-def _array(items: Schema, value: list[Any], where: str) -> tuple[list[Any], list[str]]:
-    out, problems = [], list[str]()
-    for index, item in enumerate(value):
-        one, more = check_arguments(items, item, f"{where}[{index}]")
-        out.append(one)
-        problems += more
+        listed = f"Known: {', '.join(known) or 'none'}."
+        problems += [
+            f"{inside}{str(name)[:60]}: unknown. {suggest_name(str(name), known)}{listed}"
+            for name in value
+            if name not in known
+        ]
     return out, problems
 
 
@@ -217,7 +213,8 @@ def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
     return value
 
 
-def _kinds(schema: Schema) -> tuple[str, ...]:
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """Return the types that a schema allows, however it writes them."""
     kind = schema.get("type")
     return (kind,) if isinstance(kind, str) else tuple(kind or ())
 
