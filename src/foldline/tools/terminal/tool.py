@@ -33,15 +33,12 @@ DESCRIPTION: Final = (
     "a handle: call again with handle and start to read on."
 )
 
+NUMBER: Final = {"type": "integer", "minimum": 0, "default": 0}
+
 PARAMETERS: Final = object_schema(
     command=text_schema("The command line."),
     handle=text_schema("Instead: a long output to read on in."),
-    start={
-        "type": "integer",
-        "description": "Where to read on, in characters.",
-        "minimum": 0,
-        "default": 0,
-    },
+    start=NUMBER | {"description": "Where to read on, in characters."},
 )
 
 CODES: Final[Mapping[Status, ErrorCode]] = {
@@ -104,14 +101,8 @@ class TerminalTool:
     @property
     def tool(self) -> Tool:
         """The tool ``terminal``, for a registry."""
-        return Tool(
-            "terminal",
-            DESCRIPTION,
-            PARAMETERS,
-            self._do,
-            self._ado,
-            labels=frozenset({"read", "run"}),
-        )
+        labels = frozenset({"read", "run"})
+        return Tool("terminal", DESCRIPTION, PARAMETERS, self._do, self._ado, labels)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         if "command" in given:
@@ -125,9 +116,8 @@ class TerminalTool:
 
     def _more(self, given: dict[str, Any]) -> ToolOutput:
         if "handle" not in given:
-            return ToolOutput.error(
-                ErrorCode.INVALID_ARGUMENTS, "Give a command, or a handle to read on in."
-            )
+            message = "Give a command, or a handle to read on in."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
             found = self.terminal.more(given["handle"], given["start"])
         except RecallError as error:
