@@ -23,7 +23,6 @@ from foldline.tools.terminal.programs.scripts import check_awk, check_jq, check_
 from foldline.tools.terminal.programs.searching import (
     check_find,
     check_grep,
-    check_inner,
     check_rg,
     check_xargs,
 )
@@ -180,9 +179,9 @@ def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
 def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
     """Check ``which`` and ``whereis``: they are answered from the terminal's own list."""
     found = [path for word in words if (path := find_binary(word.removeprefix("-a")))]
-    return (
-        CheckedCommand("printf", ("--", "%s\n", *found)) if found else CheckedCommand("false", ())
-    )
+    if not found:
+        return CheckedCommand("false", ())
+    return CheckedCommand("printf", ("--", "%s\n", *found))
 
 
 def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -203,6 +202,7 @@ SPECIAL: Final[dict[str, Checker]] = {
     "echo": check_echo,
     "egrep": check_grep,
     "fgrep": check_grep,
+    "find": lambda name, words, place: check_find(name, words, place, check_command),
     "git": check_git,
     "grep": check_grep,
     "jq": check_jq,
@@ -212,11 +212,12 @@ SPECIAL: Final[dict[str, Checker]] = {
     "test": check_test,
     "whereis": check_which,
     "which": check_which,
+    "xargs": lambda name, words, place: check_xargs(name, words, place, check_command),
 }
 
-HELPING: Final = {name: name for name in ("find", "grep", "rg", "sed")} | {
-    "egrep": "grep",
-    "fgrep": "grep",
+HELPING: Final = {
+    **{name: name for name in ("find", "grep", "rg", "sed")},
+    **dict.fromkeys(("egrep", "fgrep"), "grep"),
 }
 """What explains itself besides the rows, by the program that is run."""
 
@@ -228,7 +229,7 @@ NETWORK: Final = names(
     "curl dig ftp host nc ncat netcat nslookup ping rsync scp sftp ssh telnet wget"
 )
 
-PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd", "find", "xargs"} - {"["}))
+PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd"} - {"["}))
 """What the terminal knows to only read."""
 
 
@@ -253,21 +254,10 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
         return SPECIAL[name](name, words, place)
     if name in TABLE:
         return _check_row(name, words, place)
-    if name == "find":
-        return check_find(
-            name,
-            words,
-            place,
-            lambda body, where: check_inner(body, where, check_command, "find -exec"),
-        )
-    if name == "xargs":
-        return check_xargs(name, words, place, check_command)
     if name in NETWORK:
         raise Refused(f"{name} is refused.", "The terminal has no network.")
     if name in WRITERS:
         raise Beyond(f"{name} changes files.", "write")
     near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
-    raise Beyond(
-        f"{visible(name, 60)} is not one of the programs that only read. {near}".rstrip(),
-        "execute",
-    )
+    why = f"{visible(name, 60)} is not one of the programs that only read. {near}"
+    raise Beyond(why.rstrip(), "execute")
