@@ -22,17 +22,8 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
-from foldline.models.provider_failure import Failure, failure_of
-
-__all__ = [
-    "CODES",
-    "DetectedOverflow",
-    "Detector",
-    "Failure",
-    "detect",
-    "failure_of",
-    "overflow_in",
-]
+from foldline.models.provider_failure import Failure as Failure
+from foldline.models.provider_failure import failure_of as failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,10 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOver
             )
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
-    return _detect_by_code(failure) or _detect_by_text(failure) or _detect_by_usage(failure)
+    found = _detect_by_code(failure)
+    if found is None and failure.status in _BAD_REQUEST:
+        found = _phrase(failure.text)
+    return found or _detect_by_usage(failure)
 
 
 def overflow_in(
@@ -176,16 +170,8 @@ def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
         how = "status"
     if not how:
         return None
-    words = _phrase(failure.text)
-    limit = _sane(failure.limit)
-    if words is None:
-        return DetectedOverflow(how, limit)
-    return DetectedOverflow(how, words.limit or limit, words.asked, words.output)
-
-
-def _detect_by_text(failure: Failure) -> DetectedOverflow | None:
-    """Decide by the words."""
-    return _phrase(failure.text) if failure.status in _BAD_REQUEST else None
+    words = _phrase(failure.text) or DetectedOverflow(how)
+    return DetectedOverflow(how, words.limit or _sane(failure.limit), words.asked, words.output)
 
 
 def _detect_by_usage(failure: Failure) -> DetectedOverflow | None:
@@ -204,21 +190,16 @@ def _phrase(text: str) -> DetectedOverflow | None:
     for provider, pattern in phrases():
         found = pattern.search(text)
         if found:
-            return _numbers(provider, found.groupdict())
+            said = {name: _number(digits) for name, digits in found.groupdict().items() if digits}
+            asked, output = said.get("asked"), said.get("output", 0)
+            if "given" in said:
+                asked = max(asked or 0, said["given"] + output)
+            return DetectedOverflow(provider, _sane(said.get("limit")), asked, output)
     return None
 
 
-def _numbers(provider: str, named: dict[str, str | None]) -> DetectedOverflow:
-    limit, asked, given, output = (
-        _number(named.get(name)) for name in ("limit", "asked", "given", "output")
-    )
-    if given is not None:
-        asked = max(asked or 0, given + (output or 0))
-    return DetectedOverflow(provider, _sane(limit), asked, output or 0)
-
-
-def _number(text: str | None) -> int | None:
-    return int(re.sub(r"\D", "", text)) if text else None
+def _number(text: str) -> int:
+    return int(re.sub(r"\D", "", text))
 
 
 def _sane(limit: int | None) -> int | None:
