@@ -154,9 +154,9 @@ def _read(
     if not isinstance(entries, dict):
         raise InputError(f"{where}: expected an object", field="providers")
     providers = {name: read_provider(name, entry) for name, entry in entries.items()}
-    models: dict[str, ModelInfo] = {}
+    hosts, models = {**known, **providers}, dict[str, ModelInfo]()
     for index, entry in enumerate(whole["models"]):
-        info, names = read_model_info(entry, index, {**known, **providers}, as_of or "")
+        info, names = read_model_info(entry, index, hosts, as_of or "")
         models |= {normalize_name(name): info for name in names}
     return models, providers
 
@@ -205,13 +205,12 @@ def longest_prefix(name: str, known: Iterable[str]) -> str:
     The longest wins. What follows may be a date or a word, but no further version number: a
     model that came out later is not known, rather than taken for the one before.
     """
-    best = ""
-    for candidate in known:
-        if len(candidate) > len(best) and name.startswith(candidate):
-            rest = name[len(candidate) :]
-            if not rest or (rest.startswith("-") and not VERSION.match(rest)):
-                best = candidate
-    return best
+    fits = (
+        candidate
+        for candidate in filter(name.startswith, known)
+        if (rest := name[len(candidate) :]) == "" or (rest[0] == "-" and not VERSION.match(rest))
+    )
+    return max(fits, key=len, default="")
 
 
 def window_suffix(name: str) -> int | None:
@@ -274,11 +273,9 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
         InputError: ``which`` depends on the agent's model, and that is not named.
     """
     if which in (SAME, LIGHT) and not of:
-        raise InputError(
-            f"the summarizer {which!r} depends on the agent's model, which is not known",
-            field="summarizer",
-            hint='Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".',
-        )
+        why = f"the summarizer {which!r} depends on the agent's model, which is not known"
+        hint = 'Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".'
+        raise InputError(why, field="summarizer", hint=hint)
     if which == SAME:
         return ModelChoice(of)
     known = catalogue or Catalogue.load()

@@ -86,21 +86,17 @@ def model(
 
 def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
     """Return who serves a model, in which protocol, and its name without them."""
-    before, colon, after = name.strip().partition(":")
-    if colon and after and before in PREFIXES:
+    bare = name.strip()
+    before, _, after = bare.partition(":")
+    if after and before in PREFIXES:
         whose, protocol = PREFIXES[before]
         return known.providers[whose], protocol, after
-    if colon and after and before in known.providers:
+    if after and before in known.providers:
         return known.providers[before], known.providers[before].protocol, after
-    bare = name.strip()
-    info = known.find(bare)
-    if info.provider in known.providers:
-        provider = known.providers[info.provider]
-        return (
-            provider,
-            "openai-chat" if guessed and provider.protocol != "anthropic" else (provider.protocol),
-            bare,
-        )
+    provider = known.providers.get(known.find(bare).provider)
+    if provider is not None:
+        chats = guessed and provider.protocol != "anthropic"
+        return provider, "openai-chat" if chats else provider.protocol, bare
     openai = known.providers["openai"]
     if bare and (guessed or os.environ.get(openai.url)):
         # An address of one's own: most such servers speak chat completions.
