@@ -67,12 +67,10 @@ class OpenAIChatProtocol:
             ModelError: It holds no choice, or an error.
         """
         choices = objects(body.get("choices"))
+        if not choices and body.get("error"):
+            raise provider_error(dict(body))
         if not choices:
-            raise (
-                provider_error(dict(body))
-                if body.get("error")
-                else malformed_answer("holds no choice")
-            )
+            raise malformed_answer("holds no choice")
         choice = choices[0]
         if choice.get("error"):
             # OpenRouter reports what failed upstream inside the choice.
@@ -80,9 +78,10 @@ class OpenAIChatProtocol:
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
         reason = text(choice.get("finish_reason"))
+        said = message.get("content")
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
-            text=_text_of(message.get("content")),
+            text=text(said) or "".join(text(part.get("text")) for part in objects(said)),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
             usage=read_usage(body.get("usage")),
@@ -95,12 +94,6 @@ class OpenAIChatProtocol:
     def assembler(self) -> ChatAssembler:
         """Return what puts a stream together."""
         return ChatAssembler()
-
-
-def _text_of(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(text(part.get("text")) for part in objects(content))
 
 
 def _calls(message: Mapping[str, Any]) -> list[Any]:
@@ -176,9 +169,8 @@ class ChatAssembler:
             self._text.append(said)
             out.append(Delta("text", said))
         self._refusal.append(text(delta.get("refusal")))
-        for position, item in enumerate(objects(delta.get("tool_calls"))):
-            out.append(self._call(item, position))
-        return out
+        asked = enumerate(objects(delta.get("tool_calls")))
+        return out + [self._call(item, position) for position, item in asked]
 
     def _call(self, item: dict[str, Any], position: int) -> Delta:
         index = item.get("index")
@@ -204,8 +196,5 @@ class ChatAssembler:
             message["refusal"] = refusal
         if self._calls:
             message["tool_calls"] = [self._calls[key].wire() for key in sorted(self._calls)]
-        return {
-            "model": self._model,
-            "choices": [{"message": message, "finish_reason": self._reason}],
-            "usage": self._usage,
-        }
+        choice = {"message": message, "finish_reason": self._reason}
+        return {"model": self._model, "choices": [choice], "usage": self._usage}

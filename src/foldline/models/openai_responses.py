@@ -162,8 +162,8 @@ class ResponsesAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if self._whole is None:
             raise truncated_stream()
-        if not objects(self._whole.get("output")):
-            # Some gateways leave the output out of the last event.
-            items = [self._items[place] for place in sorted(self._items)]
-            return {**self._whole, "output": items}
-        return self._whole
+        # Some gateways leave the output out of the last event.
+        items = objects(self._whole.get("output")) or [
+            self._items[place] for place in sorted(self._items)
+        ]
+        return {**self._whole, "output": items}
