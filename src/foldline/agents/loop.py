@@ -26,7 +26,7 @@ from foldline.agents.events import (
     ToolReturned,
 )
 from foldline.agents.loop_detection import RepetitionDetector
-from foldline.agents.run_state import AgentSetup, RunState
+from foldline.agents.run_state import ENDS, AgentSetup, RunState
 from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta
@@ -140,14 +140,12 @@ async def _resume(run: RunState) -> Events:
 
 async def _restore(run: RunState) -> WorkspaceChanges:
     """Take over what the checkpoint says, and return what changed since."""
-    setup = run.setup
-    if setup.checkpoint is None:
-        return WorkspaceChanges()
-    found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
-    if found is None:
-        return WorkspaceChanges()
-    run.spending = found.spending
-    if setup.root is None:
+    setup, found = run.setup, None
+    if setup.checkpoint is not None:
+        found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
+    if found is not None:
+        run.spending = found.spending
+    if found is None or setup.root is None:
         return WorkspaceChanges()
     run.workspace = await asyncio.to_thread(look_at, setup.root, found.workspace.files)
     return found.workspace.changes(run.workspace)
@@ -182,7 +180,7 @@ async def _step(run: RunState) -> Events:
             async for event in events:
                 yield event
     else:
-        run.end_with_answer(answer)
+        run.end(*ENDS.get(answer.stop, ("done", "")))
     await run.save()
 
 
@@ -206,17 +204,20 @@ async def _ask_model(run: RunState) -> Events:
         try:
             async with aclosing(_stream_answer(run, view, tools)) as pieces:
                 async for piece in pieces:
-                    if isinstance(piece, Completion):
-                        answer = piece
-                    else:
+                    if isinstance(piece, Delta):
                         yield piece
+                    else:
+                        answer = piece
             break
         except ModelError as error:
-            wasted = error.completion if isinstance(error, UnusableAnswer) else None
-            full = isinstance(error, UnusableAnswer) and error.code == "overflow"
+            ours = isinstance(error, UnusableAnswer)
+            wasted = error.completion if ours else None
+            full = ours and error.code == "overflow"
+            # What the client itself retried is not asked again.
+            again = error.retry and error.status is None and error.code != TIMEOUT
             if full or overflow_in(error) is not None:
                 view = await run.session.aoverflowed(FULL if full else error)
-            elif retries > 0 and _is_worth_a_retry(error):
+            elif retries > 0 and again:
                 retries -= 1
                 await asyncio.sleep(min(error.wait or 0.0, run.seconds_left))
             elif run.ends_with_error(error):
@@ -255,25 +256,19 @@ async def _stream_answer(
 
 
 def _check_answer(answer: Completion) -> None:
-    ids = [call.id for call in answer.calls]
+    says = answer.calls or answer.text.strip() or answer.stop in ("refusal", "length")
     if answer.stop == "overflow":
-        error = UnusableAnswer("The window was full before the answer was whole.", code="overflow")
-    elif len(set(ids)) < len(ids):
+        code, why = "overflow", "The window was full before the answer was whole."
+    elif len({call.id for call in answer.calls}) < len(answer.calls):
         # Recorded, it would make every later request invalid.
-        error = UnusableAnswer(
-            "Two calls of the answer have the same id.", code="calls", retry=True
-        )
-    elif answer.calls or answer.text.strip() or answer.stop in ("refusal", "length"):
-        return
+        code, why = "calls", "Two calls of the answer have the same id."
+    elif not says:
+        code, why = "silent", "The model said nothing."
     else:
-        error = UnusableAnswer("The model said nothing.", code="silent", retry=True)
+        return
+    error = UnusableAnswer(why, code=code, retry=code != "overflow")
     error.completion = answer
     raise error
-
-
-def _is_worth_a_retry(error: ModelError) -> bool:
-    """Return True if asking again may help; what the client itself retried is not asked again."""
-    return error.retry and error.status is None and error.code != TIMEOUT
 
 
 async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = False) -> Events:
@@ -290,7 +285,7 @@ async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = Fa
                 loops.append(loop)
                 note = f"[{loop}. Do something else, or say what you need.]"
                 output = replace(output, text=f"{output.text}\n\n{note}")
-            run.add_call(output)
+            run.spending = run.spending.with_call(output)
             await _record(run, call, output)
             yield ToolReturned(call, output)
     if cut:
@@ -329,7 +324,7 @@ def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls that still wait for their result, in order."""
     found = pair(messages).open
     waiting = pending_calls(messages, found)
-    parts = [messages[site.message].parts[site.part] for site in found if site in waiting]
+    parts = (messages[site.message].parts[site.part] for site in found if site in waiting)
     return [part for part in parts if isinstance(part, ToolCall)]
 
 
@@ -344,11 +339,7 @@ def pinned_in(session: Session) -> Callable[[str], bool]:
     """
 
     def is_pinned(text: str) -> bool:
-        return any(
-            text in result.text
-            for message in session.messages
-            if message.pinned
-            for result in message.results
-        )
+        pinned = (message for message in session.messages if message.pinned)
+        return any(text in result.text for message in pinned for result in message.results)
 
     return is_pinned

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from foldline.agents.checkpoint import (
     MOST_FILES,
@@ -19,6 +19,7 @@ from foldline.agents.checkpoint import (
 )
 from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending, Status
 from foldline.agents.loop_detection import LoopDetector, LoopSettings
+from foldline.core.asks import Stop
 from foldline.core.retention_settings import FileSettings
 from foldline.engine.receipt import Receipt
 from foldline.errors import ModelError
@@ -27,7 +28,6 @@ from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.rooted_files import Root
 from foldline.session import Session
-from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
 
@@ -51,6 +51,13 @@ class ChatModel(Protocol):
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the next message, and at last the whole."""
         ...
+
+
+ENDS: Final[Mapping[Stop, tuple[Status, str]]] = {
+    "refusal": ("refused", "the model refused"),
+    "length": ("length", "the answer reached its cap"),
+}
+"""How a run ends with an answer that stopped so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +120,6 @@ class RunState:
         self.spending = self.spending.with_answer(answer)
         self.text = answer.refusal or answer.text or self.text
 
-    def add_call(self, output: ToolOutput) -> None:
-        """Count a tool call."""
-        self.spending = self.spending.with_call(output)
-
     def new_compactions(self) -> list[Receipt]:
         """Return the compactions that were made since the last time, and count their cost."""
         fresh = self.session.receipts[self._receipts :]
@@ -137,15 +140,6 @@ class RunState:
         if reached is not None:
             self.end(*reached)
         return reached is not None
-
-    def end_with_answer(self, answer: Completion) -> None:
-        """End the run with an answer without calls."""
-        if answer.stop == "refusal":
-            self.end("refused", "the model refused")
-        elif answer.stop == "length":
-            self.end("length", "the answer reached its cap")
-        else:
-            self.end("done")
 
     def ends_with_error(self, error: ModelError) -> bool:
         """Return True if an error is one of the ways to end a run; it has ended then."""
