@@ -210,9 +210,8 @@ async def _ask_model(run: RunState) -> Events:
                         answer = piece
             break
         except ModelError as error:
-            ours = isinstance(error, UnusableAnswer)
-            wasted = error.completion if ours else None
-            full = ours and error.code == "overflow"
+            wasted = error.completion if isinstance(error, UnusableAnswer) else None
+            full = isinstance(error, UnusableAnswer) and error.code == "overflow"
             # What the client itself retried is not asked again.
             again = error.retry and error.status is None and error.code != TIMEOUT
             if full or overflow_in(error) is not None:
