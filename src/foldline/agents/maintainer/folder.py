@@ -53,11 +53,8 @@ class MaintainerFolder:
         folder = folder.absolute()
         inside = folder.resolve()
         if inside == codebase or codebase in inside.parents:
-            raise InputError(
-                f"{folder} lies in the codebase",
-                field="home",
-                hint="Keep it elsewhere: what is known about the code is not part of it.",
-            )
+            hint = "Keep it elsewhere: what is known about the code is not part of it."
+            raise InputError(f"{folder} lies in the codebase", field="home", hint=hint)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:

@@ -30,7 +30,6 @@ from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import FileBounds, Workspace, file_tools
-from foldline.tools.registry import ToolRegistry
 from foldline.tools.spec import Tool
 
 SYSTEM: Final = """\
@@ -83,7 +82,10 @@ class RefactoringAssistant:
     ) -> None:
         whole("attempts", attempts, 1)
         positive("seconds", seconds, 86_400)
-        self._checks = checks_of(checks)
+        if isinstance(checks, str) or not checks:
+            hint = 'Give ["make test"].'
+            raise InputError("a refactoring needs a check", field="checks", hint=hint)
+        self._checks = parse_checks(checks)
         self._one = maintainer
         self._git = Git(maintainer.root.path)
         self._log = StepLog(maintainer.place.refactoring)
@@ -110,10 +112,8 @@ class RefactoringAssistant:
         for name, content in steps:
             note = tasks.add(name, content, needs=before[-1:], tags=("refactoring",))
             before.append(note.id)
-        listed = "\n".join(
-            f"{at}. {name} ({one})"
-            for at, (one, (name, _)) in enumerate(zip(before, steps, strict=True), 1)
-        )
+        rows = enumerate(zip(before, steps, strict=True), 1)
+        listed = "\n".join(f"{at}. {name} ({one})" for at, (one, (name, _)) in rows)
         self._one.create_note(title, listed, "task_state", ("refactoring", "plan"))
         return tuple(before)
 
@@ -216,11 +216,9 @@ class RefactoringAssistant:
 
     def _check(self) -> CheckResult | None:
         """Run the checks; return the first that failed."""
-        for words in self._checks:
-            result = run_check(words, self._one.root.path, self._seconds)
-            if not result.ok:
-                return result
-        return None
+        folder, seconds = self._one.root.path, self._seconds
+        results = (run_check(words, folder, seconds) for words in self._checks)
+        return next((result for result in results if not result.ok), None)
 
     def _undo(self, step: str) -> None:
         """
@@ -231,12 +229,8 @@ class RefactoringAssistant:
         progress = self._log.of(step)
         if progress.state == "done":
             return
-        now = self._now(progress.files)
-        ours = [
-            path
-            for path, made in progress.files.items()
-            if progress.state == "checking" or now.get(path) == made
-        ]
+        now, all_ours = self._now(progress.files), progress.state == "checking"
+        ours = [path for path, made in progress.files.items() if all_ours or now.get(path) == made]
         if ours:
             patch = self._git.patch(progress.checkpoint, ours)
             if patch:
@@ -247,15 +241,8 @@ class RefactoringAssistant:
     def _note_failure(self, note: Note, why: str) -> StepOutcome:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
-        problem = KnowledgeRecord(
-            f"Step failed: {note.title}",
-            f"Step {note.id} was undone: {why}",
-            "agent",
-            "lasting",
-            "blocker",
-            tags=("refactoring",),
-        )
-        self._one.keep(problem)
+        title, content = f"Step failed: {note.title}", f"Step {note.id} was undone: {why}"
+        self._one.keep(KnowledgeRecord(title, content, type="blocker", tags=("refactoring",)))
         return StepOutcome(note.id, note.title, "undone", why=why)
 
     # --- inside ----------------------------------------------------------------------------
@@ -268,7 +255,7 @@ class RefactoringAssistant:
     def _agent(self, note: Note) -> Agent:
         return self._one.beside(
             f"refactoring-{note.id}-{secrets.token_hex(4)}",
-            ToolRegistry(self._tools(note.id)),
+            self._tools(note.id),
             SYSTEM.format(project=self._one.project_name),
             self._limits,
         )
@@ -298,15 +285,3 @@ class RefactoringAssistant:
 def _mark(step: str) -> str:
     """Return the last line of the commit of a step."""
     return f"Step {step}"
-
-
-def checks_of(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """
-    Return checks as words.
-
-    Raises:
-        InputError: There is none, or one cannot be read.
-    """
-    if isinstance(commands, str) or not commands:
-        raise InputError("a refactoring needs a check", field="checks", hint='Give ["make test"].')
-    return parse_checks(commands)
