@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.notes import NoteTool
+from foldline.tools.notes import PROPERTIES, NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -136,18 +136,15 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
 
 def _note(notes: NoteTool) -> Tool:
     """Return the tool note without creating: what is new comes in by `record` only."""
-    whole = notes.tool
-    given = dict(whole.parameters)
-    properties = dict(given["properties"])
+    properties = PROPERTIES | {"action": {"type": "string", "enum": list(NOTE_ACTIONS)}}
     for name in ("source", "query", "level"):
-        properties.pop(name)
-    properties["action"] = {"type": "string", "enum": list(NOTE_ACTIONS)}
+        del properties[name]
     return Tool(
         "note",
         "Read, update, delete or list notes by their id, and keep tasks: task makes one that may "
         "need others, progress says what became of it, tasks lists them. New notes: `record`.",
-        given | {"properties": properties},
-        whole.action,
+        object_schema("action", **properties),
+        notes.tool.action,
         labels=frozenset({"read", "plan"}),
     )
 
@@ -170,18 +167,16 @@ def _record_output(kept: RecordResult) -> ToolOutput:
     if kept.source:
         message += f" Source: {kept.source}."
     if kept.others:
-        message += (
-            f" Other notes about this place: {', '.join(kept.others[:5])}; check that they agree."
-        )
+        others = ", ".join(kept.others[:5])
+        message += f" Other notes about this place: {others}; check that they agree."
     return ToolOutput(message, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
 
 
 def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
     rows = known.look_up(given.get("query", ""), given.get("types", ()), given["limit"])
-    if not rows:
-        return ToolOutput("Nothing is recorded about that.", data={"result": []})
-    lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) for row in rows)
-    return ToolOutput("\n".join(lines), data={"result": rows})
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    message = "\n".join(lines) or "Nothing is recorded about that."
+    return ToolOutput(message, data={"result": rows})
 
 
 def _return_errors(
