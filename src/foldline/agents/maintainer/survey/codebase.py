@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -81,14 +81,9 @@ def measure_layout(sources: Iterable[SurveyedFile], *, least: int = 20, most: in
     without = [one for one in rest if one.lines >= least and not _names(one.path) & named]
     without.sort(key=lambda one: (-one.lines, one.path))
     folders = sorted({str(PurePosixPath(one.path).parent) for one in tests})
-    return Layout(
-        len(tests),
-        sum(one.lines for one in tests),
-        len(rest),
-        sum(one.lines for one in rest),
-        tuple(folders[:50]),
-        tuple(one.path for one in without[:most]),
-    )
+    test_lines, code_lines = (sum(one.lines for one in group) for group in (tests, rest))
+    paths = tuple(one.path for one in without[:most])
+    return Layout(len(tests), test_lines, len(rest), code_lines, tuple(folders[:50]), paths)
 
 
 def _subject(path: str) -> str:
@@ -99,7 +94,8 @@ def _subject(path: str) -> str:
 
 def _names(path: str) -> set[str]:
     whole = PurePosixPath(path)
-    return {whole.stem.lower(), *([whole.parent.name.lower()] if whole.stem == "__init__" else [])}
+    names = {whole.stem, whole.parent.name} if whole.stem == "__init__" else {whole.stem}
+    return {name.lower() for name in names}
 
 
 MOST_MARKERS: Final = 1_000
@@ -202,8 +198,13 @@ def survey_codebase(
     if chosen.seconds:
         ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
         functions = measure_complexity(ordered, chosen.seconds)
-    troubles = list(_name_hidden(root, chosen))
-    troubles += [f"no history: {past.trouble}"] if past.trouble else []
+    paths = list_paths(root.path, chosen.files)
+    secret = [path for path in paths if is_sensitive(path.split("/"))]
+    troubles = []
+    if secret:
+        troubles.append(f"{len(secret):,} that may hold secrets, such as {secret[0]}")
+    if past.trouble:
+        troubles.append(f"no history: {past.trouble}")
     if functions.trouble:
         troubles.append(f"no complexity: {functions.trouble}")
     if functions.left:
@@ -232,24 +233,12 @@ def hot_spots(found: Sequence[SurveyedFile], past: FileHistory) -> tuple[Spot, .
     code = [one for one in found if is_code(one.path) and not one.generated]
     times = {one.path: past.commits.get(one.path, 0) if past.seen else 1 for one in code}
     largest = max((times[one.path] * one.lines for one in code), default=0) or 1
-    spots = [
-        Spot(
-            one.path,
-            round(times[one.path] * one.lines / largest, 4),
-            one.lines,
-            past.commits.get(one.path, 0),
-            past.authors.get(one.path, 0),
-        )
-        for one in code
-    ]
+    spots = []
+    for one in code:
+        score = round(times[one.path] * one.lines / largest, 4)
+        changed = (past.commits.get(one.path, 0), past.authors.get(one.path, 0))
+        spots.append(Spot(one.path, score, one.lines, *changed))
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
-
-
-def _name_hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
-    """Name the files that are not read, because they may hold secrets."""
-    found = [path for path in list_paths(root.path, chosen.files) if is_sensitive(path.split("/"))]
-    if found:
-        yield f"{len(found):,} that may hold secrets, such as {found[0]}"
 
 
 def _past(root: Root, settings: SurveySettings) -> FileHistory:
@@ -274,11 +263,9 @@ def _languages(found: Sequence[SurveyedFile]) -> dict[str, int]:
 
 def _folders(found: Sequence[SurveyedFile], depth: int = 3) -> dict[str, tuple[int, int]]:
     """Count files and lines by folder; what lies deeper counts for the folder above."""
-    files: Counter[str] = Counter()
-    lines: Counter[str] = Counter()
+    count: dict[str, tuple[int, int]] = {}
     for one in found:
-        parts = PurePosixPath(one.path).parts[:-1][:depth]
-        name = "/".join(parts) or "."
-        files[name] += 1
-        lines[name] += one.lines
-    return {name: (files[name], lines[name]) for name in sorted(files)}
+        name = "/".join(PurePosixPath(one.path).parts[:-1][:depth]) or "."
+        files, lines = count.get(name, (0, 0))
+        count[name] = (files + 1, lines + one.lines)
+    return dict(sorted(count.items()))
