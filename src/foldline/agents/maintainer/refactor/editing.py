@@ -59,20 +59,16 @@ def _edit(
     workspace: Workspace, approvals: Approvals | None, before: Before, given: dict[str, Any]
 ) -> ToolOutput:
     path, old = given["path"], given["old_string"]
-    now = workspace.read(path, 0, None)
+    now = workspace.read(path)
     if not now.ok and (old or now.code is not ErrorCode.NOT_FOUND):
         return now
     if now.ok and not old:
         return ToolOutput.error(ErrorCode.ALREADY_EXISTS, f"{path} exists: name what to replace.")
     parts = workspace.root.parts(path)
-    text = ""
+    text, after = "", given["new_string"]
     if now.ok:
         text = workspace.root.read(parts, workspace.bounds.size).data.decode("utf-8")
-    after = (
-        apply_replacements(text, [Replacement(old, given["new_string"])])
-        if now.ok
-        else given["new_string"]
-    )
+        after = apply_replacements(text, [Replacement(old, after)])
     name = "/".join(parts)
     request = _request(workspace, name, text, after, given["why"])
     if approvals is None:
@@ -89,9 +85,8 @@ def _edit(
 
 
 def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
-    lines = difflib.unified_diff(
-        old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=2
-    )
+    sides = (old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}")
+    lines = difflib.unified_diff(*sides, lineterm="", n=2)
     shown = "\n".join(visible(line, 400) for line in lines)
     if len(shown) > LONGEST_DIFF:
         shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
