@@ -121,14 +121,14 @@ class StepPlayer:
         return None
 
     def _failure(self, step: Status | RateLimit | Overflow) -> Response:
-        if isinstance(step, Status):
-            error = ProviderError(step.status, step.message, step.code)
-        elif isinstance(step, RateLimit):
-            error = ProviderError(429, self._rate_limit(step))
-        else:
+        if isinstance(step, Overflow):
             limit = step.limit or self.window
             asked = step.asked or max(self.request.tokens, limit + 1)
             return self.refuse(self.writer.overflow(limit, asked, None))
+        if isinstance(step, Status):
+            error = ProviderError(step.status, step.message, step.code)
+        else:
+            error = ProviderError(429, self._rate_limit(step))
         return self.refuse(error, again=step.again, wait=step.retry_after)
 
     def _rate_limit(self, step: RateLimit) -> str:
@@ -162,20 +162,12 @@ class StepPlayer:
 
     def complete(self, answer: Answer) -> ScriptedAnswer:
         """Complete an answer with what only the server knows."""
-        usage = answer.usage or replace(
-            self.request.usage, output=self.meter.answered(answer.text, answer.calls)
-        )
+        output = self.meter.answered(answer.text, answer.calls)
+        usage = answer.usage or replace(self.request.usage, output=output)
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
-        return ScriptedAnswer(
-            number=self.request.number,
-            model=self.request.model,
-            text=answer.text,
-            usage=usage,
-            calls=answer.calls,
-            stop=stop,
-            thinking=answer.thinking,
-            counted=self.request.wants_usage,
-        )
+        said = (answer.text, usage, answer.calls, stop, answer.thinking)
+        request = self.request
+        return ScriptedAnswer(request.number, request.model, *said, counted=request.wants_usage)
 
     def _novel(self, tokens: int) -> str:
         """Write a text of about so many tokens."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.values.messages import Usage
@@ -230,43 +231,38 @@ class ProviderError:
     param: str | None = None
 
 
-class AnswerWriter(Protocol):
-    """How one provider writes answers and errors."""
+class AnswerWriter(ABC):
+    """
+    How one provider writes answers and errors.
 
-    @property
-    def dialect(self) -> str:
-        """The name of its wire format."""
-        ...
+    ``dialect`` is the name of its wire format, ``required`` the fields that a request must have,
+    ``caps`` those that may say how much the model writes at most, ``end`` what ends a stream.
+    """
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The fields that a request must have."""
-        ...
-
-    @property
-    def end(self) -> bytes:
-        """What ends a stream."""
-        ...
+    dialect: ClassVar[str]
+    required: ClassVar[tuple[str, ...]]
+    caps: ClassVar[tuple[str, ...]]
+    end: ClassVar[bytes] = b""
 
     def cap(self, body: dict[str, Any]) -> int | None:
         """Return the most that a request lets the model write, in tokens."""
-        ...
+        return next(filter(None, (_number(body.get(name)) for name in self.caps)), None)
 
+    @abstractmethod
     def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
-        ...
 
+    @abstractmethod
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the events of a stream."""
-        ...
 
+    @abstractmethod
     def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
-        ...
 
+    @abstractmethod
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request of ``given`` tokens, with its ``cap``, is longer than ``limit``."""
-        ...
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -276,6 +272,6 @@ def pieces(text: str) -> Iterator[str]:
         yield text[start : start + size]
 
 
-def number_of(value: Any) -> int | None:
+def _number(value: Any) -> int | None:
     """Return a whole number above 0, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
