@@ -59,23 +59,34 @@ def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
 # --- OpenAI chat ---------------------------------------------------------------------------
 
 
-def _openai_chat(messages: Sequence[Message]) -> list[Any]:
+def _split_results(
+    messages: Sequence[Message],
+    write_result: Callable[[ToolResult], dict[str, Any]],
+    write_message: Callable[[str, Sequence[Part]], dict[str, Any]],
+) -> list[Any]:
+    """Write each result as a message of its own, before what else its message says."""
     out: list[Any] = []
     for message in messages:
-        for result in message.results:
-            text = "\n".join(_texts(result.content))
-            out.append({"role": "tool", "tool_call_id": _number(result), "content": text})
+        out += map(write_result, message.results)
         rest = [part for part in message.parts if not isinstance(part, ToolResult)]
         if rest or not message.results:
-            out.append(_chat_message(message.role, rest))
+            out.append(write_message(message.role, rest))
     return out
+
+
+def _chat_result(result: ToolResult) -> dict[str, Any]:
+    text = "\n".join(_texts(result.content))
+    return {"role": "tool", "tool_call_id": _number(result), "content": text}
+
+
+def _thoughts(parts: Sequence[Part]) -> dict[str, str]:
+    thoughts = (part.text for part in parts if isinstance(part, Thinking))
+    return {"reasoning_content": first} if (first := next(thoughts, "")) else {}
 
 
 def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     written = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
-    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
-    if thoughts:
-        written["reasoning_content"] = thoughts[0]
+    written |= _thoughts(parts)
     calls = [
         {
             "id": _number(part),
@@ -179,12 +190,8 @@ def _anthropic_block(part: Any) -> dict[str, Any]:
             blocks = [_anthropic_block(piece) for piece in part.content if _says(piece)]
             content = blocks or ("failed" if part.is_error else "")
             failed = {"is_error": True} if part.is_error else {}
-            return {
-                "type": "tool_result",
-                "tool_use_id": _number(part),
-                "content": content,
-                **failed,
-            }
+            number = {"type": "tool_result", "tool_use_id": _number(part)}
+            return {**number, "content": content, **failed}
         case Media():
             source = {"type": "base64", "media_type": part.media_type, "data": part.raw}
             return {"type": "image", "source": source}
@@ -247,16 +254,6 @@ def _gemini_part(part: Any) -> dict[str, Any]:
 # --- LangChain -----------------------------------------------------------------------------
 
 
-def _langchain(messages: Sequence[Message]) -> list[Any]:
-    out: list[Any] = []
-    for message in messages:
-        out += [_langchain_result(result) for result in message.results]
-        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
-        if rest or not message.results:
-            out.append(_langchain_message(message.role, rest))
-    return out
-
-
 def _langchain_result(result: ToolResult) -> dict[str, Any]:
     return {
         "type": "tool",
@@ -270,9 +267,8 @@ def _langchain_result(result: ToolResult) -> dict[str, Any]:
 def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     kind = {"assistant": "ai", "system": "system"}.get(role, "human")
     written: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
-    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
-    if thoughts:
-        written["additional_kwargs"] = {"reasoning_content": thoughts[0]}
+    if thoughts := _thoughts(parts):
+        written["additional_kwargs"] = thoughts
     calls = [
         {"name": part.name, "args": _value(part), "id": _number(part), "type": "tool_call"}
         for part in parts
@@ -285,14 +281,12 @@ def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _pydantic_ai(messages: Sequence[Message]) -> list[Any]:
-    kinds = {"assistant": "response"}
-    return [
-        {
-            "parts": [_pydantic_part(message.role, part) for part in message.parts],
-            "kind": kinds.get(message.role, "request"),
-        }
-        for message in messages
-    ]
+    out = []
+    for message in messages:
+        parts = [_pydantic_part(message.role, part) for part in message.parts]
+        kind = "response" if message.role == "assistant" else "request"
+        out.append({"parts": parts, "kind": kind})
+    return out
 
 
 def _pydantic_part(role: str, part: Part) -> dict[str, Any]:
@@ -326,11 +320,11 @@ def _pydantic_piece(part: Any) -> Any:
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Message]], Any]] = {
-    "openai-chat": _openai_chat,
+    "openai-chat": lambda messages: _split_results(messages, _chat_result, _chat_message),
     "openai-responses": _openai_responses,
     "anthropic": _anthropic,
     "gemini": _gemini,
-    "langchain": _langchain,
+    "langchain": lambda messages: _split_results(messages, _langchain_result, _langchain_message),
     "pydantic-ai": _pydantic_ai,
 }
 DIALECT_NAMES = tuple(WRITERS)
