@@ -120,14 +120,11 @@ class Telemetry:
         self._trace = trace
         self._tracer = trace.get_tracer("foldline", tracer_provider=tracer_provider)
         meter = metrics.get_meter("foldline", meter_provider=meter_provider)
+        named = [(name, *about) for name, about in METRICS.items()]
         self._duration, self._freed, self._usage = (
-            meter.create_histogram(name, unit, words)
-            for name, (unit, words) in list(METRICS.items())[:3]
+            meter.create_histogram(*one) for one in named[:3]
         )
-        self._warnings, self._bounded = (
-            meter.create_counter(name, unit, words)
-            for name, (unit, words) in list(METRICS.items())[3:]
-        )
+        self._warnings, self._bounded = (meter.create_counter(*one) for one in named[3:])
         self._open: dict[int, Any] = {}
         self._lock = threading.Lock()
 
@@ -139,9 +136,8 @@ class Telemetry:
             case CompactionFinished():
                 self._end(event)
             case ContextWarning():
-                self._warnings.add(
-                    1, {**_model_attributes(event), "foldline.level": event.pressure.level}
-                )
+                level = {"foldline.level": event.pressure.level}
+                self._warnings.add(1, _model_attributes(event) | level)
             case ToolOutputBounded():
                 self._bounded.add(len(event.handles), _model_attributes(event))
 
