@@ -19,26 +19,23 @@ HOME: Final = "FOLDLINE_HOME"
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where content is kept."""
-    home = _home(environ)
-    if home:
-        return Path(home)
-    from platformdirs import user_data_path
-
-    return user_data_path("foldline", appauthor=False)
+    return _home(environ) or _platform_folder("user_data_path")
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where the settings of the user are."""
-    home = _home(environ)
-    if home:
-        return Path(home)
-    from platformdirs import user_config_path
-
-    return user_config_path("foldline", appauthor=False)
+    return _home(environ) or _platform_folder("user_config_path")
 
 
-def _home(environ: Mapping[str, str] | None) -> str:
-    return (os.environ if environ is None else environ).get(HOME, "")
+def _home(environ: Mapping[str, str] | None) -> Path | None:
+    home = (os.environ if environ is None else environ).get(HOME, "")
+    return Path(home) if home else None
+
+
+def _platform_folder(which: str) -> Path:
+    import platformdirs
+
+    return Path(getattr(platformdirs, which)("foldline", appauthor=False))
 
 
 PREFIX: Final = "FOLDLINE_"
@@ -103,9 +100,8 @@ def read_text(leaf: Leaf, text: str, what: str) -> Any:
         return kind(word) if kind in (int, float) else word
     except (KeyError, ValueError) as error:
         wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
-        raise BudgetError(
-            f"{what} must be {wanted}.", hint="Change it, or leave it out."
-        ) from error
+        hint = "Change it, or leave it out."
+        raise BudgetError(f"{what} must be {wanted}.", hint=hint) from error
 
 
 KEY: Final = "summary.template"
@@ -256,9 +252,8 @@ def _table(path: Path) -> dict[str, Any]:
             raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Make it smaller.")
         whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} cannot be read: {error}", hint="Repair the file, or move it away."
-        ) from error
+        hint = "Repair the file, or move it away."
+        raise InputError(f"{path} cannot be read: {error}", hint=hint) from error
     if path.name != PYPROJECT:
         return whole
     tools = whole.get("tool")
