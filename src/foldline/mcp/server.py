@@ -41,15 +41,9 @@ class Server(MCPServer[Any]):
         self._box = Toolbox(tools)
         guarded: dict[str, Any] = {}
         if token:
-            settings = {
-                "issuer_url": address,
-                "resource_server_url": address,
-                "validate_token_resource": False,
-            }
-            guarded = {
-                "token_verifier": _OneToken(token),
-                "auth": AuthSettings.model_validate(settings),
-            }
+            urls = {"issuer_url": address, "resource_server_url": address}
+            auth = AuthSettings.model_validate(urls | {"validate_token_resource": False})
+            guarded = {"token_verifier": _OneToken(token), "auth": auth}
         super().__init__(
             "foldline",
             title="Foldline",
