@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from foldline.agents.agent import Agent, checkpoint_file
-from foldline.agents.events import Event, RunFinished
 from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.maintainer import questions, reports
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
@@ -22,7 +21,7 @@ from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRec
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
 from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
 from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
-from foldline.agents.run_state import ChatModel
+from foldline.agents.run_state import ChatModel, Event, RunFinished
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import check_name
 from foldline.errors import InputError
@@ -171,7 +170,7 @@ class CodebaseMaintainer:
 
     def stream(self, user_input: str | None, mode: Mode = "auto") -> Iterator[Event]:
         """
-        Yield what happens while a question is answered; see `foldline.agents.events`.
+        Yield what happens while a question is answered; see `foldline.agents.run_state`.
 
         Args:
             user_input: What is asked; None goes on with a question that was broken off.

@@ -11,7 +11,7 @@ from foldline.agents.maintainer.conflicts import RecordConflict
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, describe_exploration
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge
 from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
-from foldline.agents.maintainer.survey.markdown import Part
+from foldline.agents.maintainer.survey.codebase import Part
 from foldline.context import ContextPacket
 
 Mode: TypeAlias = Literal["auto", "explore", "analyze", "plan"]
