@@ -9,11 +9,10 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Self
 
-from foldline.agents.events import Event, RunFinished
 from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.loop import run_events
 from foldline.agents.loop_detection import LoopSettings
-from foldline.agents.run_state import AgentSetup, ChatModel
+from foldline.agents.run_state import AgentSetup, ChatModel, Event, RunFinished
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.rooted_files import Root

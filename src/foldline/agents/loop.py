@@ -15,18 +15,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
-from foldline.agents.events import (
+from foldline.agents.loop_detection import RepetitionDetector
+from foldline.agents.run_state import (
+    ENDS,
+    AgentSetup,
     ContextCompacted,
     Event,
     ModelAnswered,
     ModelRetried,
     RunFinished,
     RunResumed,
+    RunState,
     ToolCalled,
     ToolReturned,
 )
-from foldline.agents.loop_detection import RepetitionDetector
-from foldline.agents.run_state import ENDS, AgentSetup, RunState
 from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta

@@ -1,4 +1,4 @@
-"""What an agent is made of, and the state of one run: what was spent, seen, and how it ended."""
+"""What an agent is made of, the events of a run, and its state: what was spent, and how it ended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from foldline.agents.checkpoint import (
     MOST_FILES,
     Checkpoint,
+    WorkspaceChanges,
     WorkspaceState,
     look_at,
     save_checkpoint,
@@ -28,8 +29,74 @@ from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.rooted_files import Root
 from foldline.session import Session
+from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """An interrupted run goes on; calls were closed or run again, and files had changed."""
+
+    closed: int
+    rerun: int
+    changes: WorkspaceChanges
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCompacted:
+    """What the model sees was compacted."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetried:
+    """The answer is asked for again; its pieces, and ``completion``, do not count."""
+
+    reason: str
+    completion: Completion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswered:
+    """The model answered, and its answer is recorded."""
+
+    completion: Completion
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool is about to be run."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A tool returned, and its output is recorded."""
+
+    call: ToolCall
+    output: ToolOutput
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run is over; nothing comes after this."""
+
+    result: AgentResult
+
+
+Event: TypeAlias = (
+    Delta
+    | RunResumed
+    | ContextCompacted
+    | ModelRetried
+    | ModelAnswered
+    | ToolCalled
+    | ToolReturned
+    | RunFinished
+)
 
 
 class ChatModel(Protocol):
