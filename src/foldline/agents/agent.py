@@ -59,10 +59,9 @@ class Agent:
         max_tokens: int | None = None,
     ) -> None:
         if session.format not in ("", model.dialect):
-            raise InputError(
-                f"The session is in the format {session.format}, the model speaks {model.dialect}",
-                hint="Open another session for this model.",
-            )
+            formats = f"the format {session.format}, the model speaks {model.dialect}"
+            hint = "Open another session for this model."
+            raise InputError(f"The session is in {formats}", hint=hint)
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
         self._setup = AgentSetup(
             session,
@@ -127,17 +126,11 @@ class Agent:
         session = Session.open(
             path, name, format=model.dialect, model=named, window=window, **options
         )
+        setup: dict[str, Any] = {"system": system, "limits": limits, "loops": loops, "root": root}
         try:
+            checkpoint = checkpoint_file(Path(path), name)
             agent = cls(
-                session,
-                model,
-                tools,
-                system=system,
-                limits=limits,
-                loops=loops,
-                root=root,
-                checkpoint=checkpoint_file(Path(path), name),
-                max_tokens=max_tokens,
+                session, model, tools, checkpoint=checkpoint, max_tokens=max_tokens, **setup
             )
         except BaseException:
             session.close()
@@ -196,9 +189,8 @@ class Agent:
     async def astream(self, task: str | None = None) -> AsyncGenerator[Event, None]:
         """Yield what happens while the agent works; see `stream`."""
         if self._busy:
-            raise FoldlineError(
-                "The agent is running already.", hint="Wait for it, or make another one."
-            )
+            hint = "Wait for it, or make another one."
+            raise FoldlineError("The agent is running already.", hint=hint)
         self._busy = True
         try:
             async with aclosing(run_events(self._setup, task)) as events:
@@ -246,7 +238,6 @@ def checkpoint_file(path: Path, name: str) -> Path:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"The checkpoints cannot be kept in {folder}: {error.strerror}."
-        ) from error
+        why = f"The checkpoints cannot be kept in {folder}: {error.strerror}."
+        raise StoreError(why) from error
     return folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"

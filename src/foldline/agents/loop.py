@@ -12,6 +12,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import chain, cycle
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
@@ -85,13 +87,11 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
         task: What the user says; None to resume a run that ended early.
     """
     run = RunState(setup)
+    begin = _resume if task is None else partial(_begin, task=task)
+    phases = chain((begin,), cycle((_ask_model, _act)))
     try:
-        begin = _resume(run) if task is None else _begin(run, task)
-        async with aclosing(begin) as events:
-            async for event in events:
-                yield event
         while run.result is None:
-            async with aclosing(_step(run)) as events:
+            async with aclosing(next(phases)(run)) as events:
                 async for event in events:
                     yield event
     finally:
@@ -164,28 +164,6 @@ async def _close(run: RunState) -> None:
 # --- one step ------------------------------------------------------------------------------
 
 
-async def _step(run: RunState) -> Events:
-    """Ask the model once, and run the calls that it makes."""
-    if run.reaches_limit():
-        return
-    answer: Completion | None = None
-    async with aclosing(_ask_model(run)) as events:
-        async for event in events:
-            if isinstance(event, ModelAnswered):
-                answer = event.completion
-            yield event
-    if answer is None:
-        return
-    if answer.calls:
-        cut = answer.stop == "length"
-        async with aclosing(_run_calls(run, answer.calls, cut=cut)) as events:
-            async for event in events:
-                yield event
-    else:
-        run.end(*ENDS.get(answer.stop, ("done", "")))
-    await run.save()
-
-
 async def _ask_model(run: RunState) -> Events:
     """
     Ask for the next message and record it; without one, the run has ended.
@@ -197,7 +175,10 @@ async def _ask_model(run: RunState) -> Events:
         ContextOverflow: Nothing strictly smaller can be sent.
         ModelError: There is no answer, and asking again does not help.
     """
-    retries = run.setup.limits.retries
+    limits, retries = run.setup.limits, run.setup.limits.retries
+    if reached := run.spent().limit_reached(limits):
+        run.end(*reached)
+        return
     tools = await _update_overhead(run)
     view = await run.session.aview()
     while True:
@@ -206,10 +187,7 @@ async def _ask_model(run: RunState) -> Events:
         try:
             async with aclosing(_stream_answer(run, view, tools)) as pieces:
                 async for piece in pieces:
-                    if isinstance(piece, Delta):
-                        yield piece
-                    else:
-                        answer = piece
+                    yield piece
             break
         except ModelError as error:
             wasted = error.completion if isinstance(error, UnusableAnswer) else None
@@ -226,30 +204,41 @@ async def _ask_model(run: RunState) -> Events:
             else:
                 raise
             yield ModelRetried(error.message, wasted)
+    answer = run.answer
     if answer.calls or answer.text.strip():
         await run.session.aextend(answer.messages, usage=answer.usage)
     yield ModelAnswered(answer)
 
 
+async def _act(run: RunState) -> Events:
+    """Run the calls that the answer makes; without any, the run has ended."""
+    answer = run.answer
+    if answer.calls:
+        cut = answer.stop == "length"
+        async with aclosing(_run_calls(run, answer.calls, cut=cut)) as events:
+            async for event in events:
+                yield event
+    else:
+        run.end(*ENDS.get(answer.stop, ("done", "")))
+    await run.save()
+
+
 async def _stream_answer(
     run: RunState, view: Sequence[Any], tools: list[dict[str, Any]]
-) -> AsyncGenerator[Delta | Completion, None]:
-    """Yield one answer, the whole at last; raise an error for one that cannot be used."""
+) -> AsyncGenerator[Delta, None]:
+    """Yield the pieces of an answer and note it; raise an error for one that cannot be used."""
     detector, whole = RepetitionDetector(), False
-    pieces = run.setup.model.astream(
-        view,
-        tools=tools or None,
-        system=run.setup.system,
-        max_tokens=run.setup.max_tokens,
-        timeout=run.seconds_left,
-    )
+    model, system, cap = run.setup.model, run.setup.system, run.setup.max_tokens
+    options: dict[str, Any] = {"system": system, "max_tokens": cap, "timeout": run.seconds_left}
+    pieces = model.astream(view, tools=tools or None, **options)
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Completion):
                 run.add_answer(piece)  # also one that cannot be used has to be paid
                 _check_answer(piece)
-                whole = True
-            elif piece.kind == "text" and detector.repeats(piece.text):
+                run.answer, whole = piece, True
+                continue
+            if piece.kind == "text" and detector.repeats(piece.text):
                 raise UnusableAnswer("The answer repeats itself.", code="loop", retry=True)
             yield piece
     if not whole:

@@ -1,4 +1,4 @@
-"""What an agent is made of, the events of a run, and its state: what was spent, and how it ended."""
+"""What an agent is made of, the events of a run, and its state: what was spent, how it ended."""
 
 from __future__ import annotations
 
@@ -34,8 +34,14 @@ from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
 
 
+class RunEvent:
+    """Something that happens while an agent works, besides the pieces of an answer."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class RunResumed:
+class RunResumed(RunEvent):
     """An interrupted run goes on; calls were closed or run again, and files had changed."""
 
     closed: int
@@ -44,14 +50,14 @@ class RunResumed:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextCompacted:
+class ContextCompacted(RunEvent):
     """What the model sees was compacted."""
 
     receipt: Receipt
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRetried:
+class ModelRetried(RunEvent):
     """The answer is asked for again; its pieces, and ``completion``, do not count."""
 
     reason: str
@@ -59,21 +65,21 @@ class ModelRetried:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswered:
+class ModelAnswered(RunEvent):
     """The model answered, and its answer is recorded."""
 
     completion: Completion
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(RunEvent):
     """A tool is about to be run."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class ToolReturned:
+class ToolReturned(RunEvent):
     """A tool returned, and its output is recorded."""
 
     call: ToolCall
@@ -81,22 +87,13 @@ class ToolReturned:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(RunEvent):
     """The run is over; nothing comes after this."""
 
     result: AgentResult
 
 
-Event: TypeAlias = (
-    Delta
-    | RunResumed
-    | ContextCompacted
-    | ModelRetried
-    | ModelAnswered
-    | ToolCalled
-    | ToolReturned
-    | RunFinished
-)
+Event: TypeAlias = Delta | RunEvent
 
 
 class ChatModel(Protocol):
@@ -158,6 +155,7 @@ class RunState:
         self.workspace = WorkspaceState()
         self.result: AgentResult | None = None
         self.text = ""
+        self.answer = Completion()
         self.counted_tools: list[dict[str, Any]] | None = None
         self.has_begun = False
         self._receipts = len(setup.session.receipts)
@@ -200,13 +198,6 @@ class RunState:
     def end(self, status: Status, note: str = "") -> None:
         """End the run."""
         self.result = AgentResult(status, self.text, self.spent(), note)
-
-    def reaches_limit(self) -> bool:
-        """Return True if a limit is reached; the run has ended then."""
-        reached = self.spent().limit_reached(self.setup.limits)
-        if reached is not None:
-            self.end(*reached)
-        return reached is not None
 
     def ends_with_error(self, error: ModelError) -> bool:
         """Return True if an error is one of the ways to end a run; it has ended then."""
