@@ -88,21 +88,14 @@ class OpenAIChatWriter(OpenAIWriter):
         if cap is not None and given <= limit:
             parts = f"{given} in the messages, {cap} in the completion"
             counted = f"you requested {given + cap} tokens ({parts})"
-        text = (
-            f"This model's maximum context length is {limit} tokens. However, {counted}. "
-            "Please reduce the length of the messages."
-        )
+        longest = f"This model's maximum context length is {limit} tokens."
+        text = f"{longest} However, {counted}. Please reduce the length of the messages."
         return ProviderError(400, text, "context_length_exceeded", "messages")
 
 
 def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
-    return {
-        "id": answer.id("chatcmpl-"),
-        "object": kind,
-        "created": CREATED,
-        "model": answer.model,
-        "system_fingerprint": None,
-    }
+    named = {"id": answer.id("chatcmpl-"), "object": kind, "created": CREATED}
+    return {**named, "model": answer.model, "system_fingerprint": None}
 
 
 def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
@@ -180,10 +173,8 @@ class OpenAIResponsesWriter(OpenAIWriter):
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:  # noqa: ARG002
         """Say that a request is too long; this wire names no numbers."""
-        text = (
-            "Your input exceeds the context window of this model. Please adjust your input and "
-            "try again."
-        )
+        why = "Your input exceeds the context window of this model."
+        text = f"{why} Please adjust your input and try again."
         return ProviderError(400, text, "context_length_exceeded", "input")
 
 
@@ -223,16 +214,10 @@ def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
 
 def _write_call(answer: ScriptedAnswer, position: int, call: CallTool) -> dict[str, Any]:
     kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
-    place = {"namespace": call.namespace} if call.namespace else {}
-    return {
-        "id": answer.id("ctc_" if call.custom else "fc_", position),
-        "type": kind,
-        "status": "completed",
-        "call_id": call.id or answer.id("call_", position),
-        "name": call.name,
-        **place,
-        key: call.json,
-    }
+    number = answer.id("ctc_" if call.custom else "fc_", position)
+    named = {"call_id": call.id or answer.id("call_", position), "name": call.name}
+    named |= {"namespace": call.namespace} if call.namespace else {}
+    return {"id": number, "type": kind, "status": "completed", **named, key: call.json}
 
 
 def _content(answer: ScriptedAnswer) -> list[dict[str, Any]]:
@@ -307,10 +292,6 @@ def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, 
 def _response_usage(usage: Usage) -> dict[str, Any]:
     given = usage.read
     cached = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
-    return {
-        "input_tokens": given,
-        "input_tokens_details": cached,
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": given + usage.output,
-    }
+    read = {"input_tokens": given, "input_tokens_details": cached}
+    wrote = {"output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {**read, **wrote, "total_tokens": given + usage.output}

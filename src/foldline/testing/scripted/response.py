@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from foldline.core.asks import Stop
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter
@@ -38,8 +38,6 @@ LONGEST: Final = 1_000_000
 
 _SENTENCE: Final = "And then the lighthouse keeper wrote down the weather of another day. "
 
-Ending: TypeAlias = Literal["done", "cut", "stalled"]
-
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -56,7 +54,7 @@ class Response:
     type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
     after: int | None = None
-    ending: Ending = "done"
+    ending: Literal["done", "cut", "stalled"] = "done"
     seconds: float | None = None
 
     @property
@@ -134,10 +132,8 @@ class StepPlayer:
     def _rate_limit(self, step: RateLimit) -> str:
         model = self.request.model
         if self.writer.dialect == "anthropic":
-            return (
-                "This request would exceed your organization's rate limit of "
-                f"{step.limit:,} input tokens per minute (model: {model})."
-            )
+            most = f"{step.limit:,} input tokens per minute (model: {model})"
+            return f"This request would exceed your organization's rate limit of {most}."
         return (
             f"Request too large for {model} in organization org-scripted on tokens per min "
             f"(TPM): Limit {step.limit}, Requested {step.asked}. The input or output tokens must "
