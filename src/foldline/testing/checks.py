@@ -82,17 +82,10 @@ def check_run(
     Raises:
         AssertionError: A promise is broken.
     """
+    sizes: dict[str, Any] = {"budget": budget, "window": window, "counter": counter}
 
     def run(wire: Any, summarizer: Any = None) -> Compaction[Any]:
-        return compact(
-            wire,
-            format=format,
-            policy=policy,
-            budget=budget,
-            window=window,
-            counter=counter,
-            summarizer=summarizer,
-        )
+        return compact(wire, format=format, policy=policy, summarizer=summarizer, **sizes)
 
     before = canonical_json(messages)
     result = run(messages)

@@ -87,15 +87,11 @@ def _thoughts(parts: Sequence[Part]) -> dict[str, str]:
 def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     written = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
     written |= _thoughts(parts)
-    calls = [
-        {
-            "id": _number(part),
-            "type": "function",
-            "function": {"name": part.name, "arguments": part.arguments},
-        }
-        for part in parts
-        if isinstance(part, ToolCall)
-    ]
+    calls = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            function = {"name": part.name, "arguments": part.arguments}
+            calls.append({"id": _number(part), "type": "function", "function": function})
     return {**written, "tool_calls": calls} if calls else written
 
 
@@ -103,12 +99,13 @@ def _chat_content(parts: Sequence[Part]) -> Any:
     content = [part for part in parts if isinstance(part, (Text, Media))]
     if all(isinstance(part, Text) for part in content):
         return "\n".join(_texts(content))
-    return [
-        {"type": "text", "text": part.text}
-        if isinstance(part, Text)
-        else {"type": "image_url", "image_url": {"url": _data_uri(part)}}
-        for part in content
-    ]
+    return [_chat_block(part) for part in content]
+
+
+def _chat_block(part: Text | Media) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": _data_uri(part)}}
 
 
 # --- OpenAI Responses ----------------------------------------------------------------------
@@ -134,11 +131,8 @@ def _item(role: str, part: Part) -> dict[str, Any]:
             return {"type": "function_call", "call_id": _number(part), **call}
         case ToolResult():
             output = [_response_block("user", piece) for piece in part.content]
-            return {
-                "type": "function_call_output",
-                "call_id": _number(part),
-                "output": output if len(output) > 1 else output[0]["text"],
-            }
+            said = output if len(output) > 1 else output[0]["text"]
+            return {"type": "function_call_output", "call_id": _number(part), "output": said}
         case _:
             who = "user" if role == "tool" else role
             return {"type": "message", "role": who, "content": [_response_block(who, part)]}
@@ -255,13 +249,9 @@ def _gemini_part(part: Any) -> dict[str, Any]:
 
 
 def _langchain_result(result: ToolResult) -> dict[str, Any]:
-    return {
-        "type": "tool",
-        "content": "\n".join(_texts(result.content)),
-        "tool_call_id": _number(result),
-        "name": result.name,
-        "status": "error" if result.is_error else "success",
-    }
+    text, status = "\n".join(_texts(result.content)), "error" if result.is_error else "success"
+    named = {"tool_call_id": _number(result), "name": result.name, "status": status}
+    return {"type": "tool", "content": text, **named}
 
 
 def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
@@ -299,13 +289,10 @@ def _pydantic_part(role: str, part: Part) -> dict[str, Any]:
             return {**named, "args": _value(part), "part_kind": "tool-call"}
         case ToolResult():
             pieces = [_pydantic_piece(piece) for piece in part.content]
-            return {
-                "tool_name": part.name,
-                "content": pieces if len(pieces) > 1 else "".join(pieces),
-                "tool_call_id": _number(part),
-                "outcome": "failed" if part.is_error else "success",
-                "part_kind": "tool-return",
-            }
+            content = pieces if len(pieces) > 1 else "".join(pieces)
+            named = {"tool_name": part.name, "tool_call_id": _number(part)}
+            outcome = "failed" if part.is_error else "success"
+            return {**named, "content": content, "outcome": outcome, "part_kind": "tool-return"}
         case Media():
             return {"content": [_pydantic_piece(part)], "part_kind": "user-prompt"}
         case _:
