@@ -11,7 +11,7 @@ from typing import Any, Final, get_origin
 from foldline.core.config import Config
 from foldline.core.settings_codec import Leaf, leaves, optional
 from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
-from foldline.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError, StoreError
 
 HOME: Final = "FOLDLINE_HOME"
 """The environment variable that names a folder for everything."""
@@ -36,6 +36,20 @@ def _platform_folder(which: str) -> Path:
     import platformdirs
 
     return Path(getattr(platformdirs, which)("foldline", appauthor=False))
+
+
+def make_folder(folder: Path) -> Path:
+    """
+    Make a folder that only its owner reads, with those above it, and return it.
+
+    Raises:
+        StoreError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    return folder
 
 
 PREFIX: Final = "FOLDLINE_"
@@ -104,6 +118,8 @@ def read_text(leaf: Leaf, text: str, what: str) -> Any:
         raise BudgetError(f"{what} must be {wanted}.", hint=hint) from error
 
 
+IN_PROJECT: Final = "in it, or set it in your own settings or in the program."
+
 KEY: Final = "summary.template"
 
 SUFFIXES: Final = (".md", ".txt")
@@ -129,10 +145,8 @@ def resolve_template(value: object, folder: Path, *, inside: bool = False) -> ob
     if is_own_template(value) and not path.is_file():
         return value
     if inside and not path.is_relative_to(folder.resolve()):
-        raise BudgetError(
-            f"{KEY} names a file outside of the project: {value[:80]!r}.",
-            hint="Name a file in it, or set it in your own settings or in the program.",
-        )
+        why = f"{KEY} names a file outside of the project: {value[:80]!r}."
+        raise BudgetError(why, hint=f"Name a file {IN_PROJECT}")
     return read_template(path)
 
 
@@ -147,15 +161,12 @@ def read_template(path: Path) -> str:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(LONGEST_TEMPLATE + 1).strip()
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"The template {path} cannot be read: {error}",
-            hint=f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}.",
-        ) from error
+        hint = f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}."
+        raise InputError(f"The template {path} cannot be read: {error}", hint=hint) from error
     if not is_own_template(text) or len(text) > LONGEST_TEMPLATE:
-        raise InputError(
-            f"The template {path} is empty, a single word, or too long.",
-            hint=f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most.",
-        )
+        hint = f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most."
+        why = f"The template {path} is empty, a single word, or too long."
+        raise InputError(why, hint=hint)
     return text
 
 
@@ -265,10 +276,9 @@ def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
     """Refuse what a file that came with somebody else's code must not decide."""
     for key in USERS:
         if key in values:
-            raise BudgetError(
-                f"{key} in {file} is for the user to decide, not for a project.",
-                hint="Set it in your own settings, in the environment, or in the program.",
-            )
+            hint = "Set it in your own settings, in the environment, or in the program."
+            why = f"{key} in {file} is for the user to decide, not for a project."
+            raise BudgetError(why, hint=hint)
 
 
 def _inside(file: Path, root: str) -> str:
@@ -276,8 +286,6 @@ def _inside(file: Path, root: str) -> str:
     folder = file.parent.resolve()
     wanted = (folder / root).resolve()
     if not wanted.is_relative_to(folder):
-        raise BudgetError(
-            f"{ROOT} in {file} lies outside of the project.",
-            hint="Name a folder in it, or set it in your own settings or in the program.",
-        )
+        why = f"{ROOT} in {file} lies outside of the project."
+        raise BudgetError(why, hint=f"Name a folder {IN_PROJECT}")
     return str(wanted)
