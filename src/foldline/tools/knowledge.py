@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.errors import InputError, StoreError
+from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.settings.sources import make_folder
 from foldline.sql import is_url
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -112,8 +113,10 @@ class RAGTool(ActionTool):
         **options: Any,
     ) -> None:
         if knowledge is None:
-            given = knowledge_base_path
-            place = given if is_url(given) else _file(Path(given))
+            place = knowledge_base_path
+            if not is_url(place):
+                file = Path(place) if Path(place).suffix == ".db" else Path(place, FILE)
+                place = make_folder(file.parent) / file.name
             knowledge = Knowledge.open(place, namespace=rag_namespace, **options)
         self.knowledge = knowledge
         """The store itself, with typed methods."""
@@ -150,11 +153,9 @@ class RAGTool(ActionTool):
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         for name in ASKING:
             if arguments.get(name):
-                raise InputError(
-                    "searching asks no model, so it writes no further queries",
-                    field=name,
-                    hint="Leave it out; to search for other words as well, search once for each.",
-                )
+                why = "searching asks no model, so it writes no further queries"
+                hint = "Leave it out; to search for other words as well, search once for each."
+                raise InputError(why, field=name, hint=hint)
         given = super()._filter_arguments(action, arguments)
         given = {name: value for name, value in given.items() if name not in WITHOUT_EFFECT}
         if action == "ask" and "question" not in given and "query" in given:
@@ -163,6 +164,8 @@ class RAGTool(ActionTool):
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
         """Act on the store that the namespace and the sizes of chunks ask for."""
+        if "min_score" in given:
+            given["threshold"] = given.pop("min_score")
         store, own = self.knowledge, ChunkSettings()
         space = given.pop("namespace", None)
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)
@@ -192,16 +195,17 @@ class RAGTool(ActionTool):
         return _report_output(IngestReport(tuple(done)))
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
-        folder, only = _pattern(file_path)
+        folder, only, parts = file_path, "", Path(file_path).parts
+        wild = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
+        if wild is not None and not Path(file_path).exists():  # a pattern for what is below
+            folder, only = str(Path(*parts[:wild])), "/".join(parts[wild:]).replace("**/", "*")
         report = store.add(folder, name=document_id, only=only)
         if len(report.documents) == 1 and not report.skipped:
             return _added_output(report.documents[0])
         return _report_output(report)
 
-    def _search(
-        self, store: Knowledge, query: str, limit: int = 5, min_score: float | None = None
-    ) -> ToolOutput:
-        found = store.search(query, limit, **_threshold(min_score))
+    def _search(self, store: Knowledge, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
+        found = store.search(query, limit, **rest)
         lines = [found.message]
         for number, passage in enumerate(found, 1):
             lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
@@ -213,17 +217,13 @@ class RAGTool(ActionTool):
         store: Knowledge,
         question: str,
         limit: int = 10,
-        min_score: float | None = None,
         max_tokens: int = 4_000,
+        **rest: Any,
     ) -> ToolOutput:
-        settings = {"limit": limit, "max_tokens": max_tokens, **_threshold(min_score)}
-        answer = store.ask(question, self._model, **settings)
-        data = {
-            "answered": answer.answered,
-            "answer": answer.text,
-            "cited": [passage.source for passage in answer.cited],
-            **_data(answer.evidence.findings),
-        }
+        answer = store.ask(question, self._model, limit=limit, max_tokens=max_tokens, **rest)
+        cited = [passage.source for passage in answer.cited]
+        data = {"answered": answer.answered, "answer": answer.text, "cited": cited}
+        data |= _data(answer.evidence.findings)
         if answer.reply is not None and answer.reply.error:
             message = f"The model gave no answer: {answer.reply.error}"
             return ToolOutput.error(ErrorCode.UNAVAILABLE, message, **data)
@@ -263,32 +263,9 @@ class RAGTool(ActionTool):
         return ToolOutput(f"Removed {count:,} documents {whose}.", data={"count": count})
 
 
-def _file(path: Path) -> Path:
-    file = path if path.suffix == ".db" else path / FILE
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(f"The folder {file.parent} cannot be made: {error.strerror}.") from error
-    return file
-
-
 def _name(text: str) -> str:
     """Name a text that has no name by what it says, so that adding it again changes nothing."""
     return f"text-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
-
-
-def _pattern(path: str) -> tuple[str, str]:
-    """Divide a path into a folder and a pattern for what is below it."""
-    parts = Path(path).parts
-    wild = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
-    if wild is None or Path(path).exists():
-        return path, ""
-    below = "/".join(parts[wild:]).replace("**/", "*")
-    return str(Path(*parts[:wild])), below
-
-
-def _threshold(score: float | None) -> dict[str, Any]:
-    return {} if score is None else {"threshold": score}
 
 
 def _added_output(added: AddedDocument) -> ToolOutput:

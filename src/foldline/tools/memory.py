@@ -12,9 +12,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from foldline.errors import StoreError
 from foldline.memory import FoundMemory, Memory
-from foldline.settings.sources import data_folder
+from foldline.settings.sources import data_folder, make_folder
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import ActionTool
@@ -107,7 +106,8 @@ class MemoryTool(ActionTool):
         **options: Any,
     ) -> None:
         if memory is None:
-            memory = Memory.open(_place(path), user=user_id, **options)
+            file = make_folder(data_folder()) / "memory.db" if path is None else path
+            memory = Memory.open(file, user=user_id, **options)
         self.memory = memory
         """The memory itself, with typed methods."""
 
@@ -187,17 +187,6 @@ class MemoryTool(ActionTool):
     def _clear_all(self) -> ToolOutput:
         count = self.memory.clear()
         return ToolOutput(f"Erased {_count(count)} for good.", data={"count": count})
-
-
-def _place(path: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
-    if path is not None:
-        return path
-    folder = data_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
-    return folder / "memory.db"
 
 
 def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
