@@ -212,12 +212,11 @@ LOOKS: Final = ("terminal", "read_file")
 
 def trail_from(messages: Sequence[Message]) -> Trail:
     """Return the trail of the newest question: the looks after what the user said last."""
-    asked = (
-        at
-        for at, one in enumerate(messages)
-        if one.role == "user" and not one.results and one.text.strip()
-    )
-    newest = messages[max(asked, default=0) :]
+    begin = 0
+    for at, one in enumerate(messages):
+        if one.role == "user" and not one.results and one.text.strip():
+            begin = at
+    newest = messages[begin:]
     results = {result.call_id: result.text for one in newest for result in one.results}
     return fold_calls(
         (call.name, arguments(call), results[call.id])

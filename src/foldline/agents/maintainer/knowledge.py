@@ -262,15 +262,11 @@ class CodebaseKnowledge:
 
 
 def _row(note: Note, mark: str) -> dict[str, Any]:
-    row = {
-        "note_id": note.id,
-        "type": note.type,
-        "title": note.title,
-        "on": note.updated_at.date().isoformat(),
-        "content": note.content[:400],
-    }
+    day, content = note.updated_at.date().isoformat(), note.content[:400]
+    row = {"note_id": note.id, "type": note.type, "title": note.title, "on": day}
     further = {"source": note.source, "status": note.status, "attention": mark}
-    return row | {name: value for name, value in further.items() if value}
+    given = {name: value for name, value in further.items() if value}
+    return {**row, "content": content, **given}
 
 
 def _plain(title: str) -> str:

@@ -125,15 +125,11 @@ class MaintainerAnswer(str):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        spending = AgentSpending() if self.result is None else self.result.spending
-        return {
-            "mode": self.mode,
-            "status": self.status,
-            "text": str(self),
-            "why": "" if self.result is None else self.result.note,
-            "notes": list(self.notes),
-            "spent": spending.to_dict(),
-        }
+        why, spending = "", AgentSpending()
+        if self.result is not None:
+            why, spending = self.result.note, self.result.spending
+        said = {"mode": self.mode, "status": self.status, "text": str(self), "why": why}
+        return said | {"notes": list(self.notes), "spent": spending.to_dict()}
 
 
 MOST_CONFLICTS = 8

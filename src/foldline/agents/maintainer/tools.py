@@ -30,6 +30,8 @@ from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
 TEXT: Final = {"type": "string"}
+AUTHORITY: Final = text_schema("Who vouches for it: the files themselves, a person, or you.")
+VOLATILITY: Final = text_schema("How long it holds: for the moment, for this work, or lasting.")
 
 RECORD: Final = object_schema(
     "title content",
@@ -37,16 +39,8 @@ RECORD: Final = object_schema(
     content=text_schema("Markdown; enough for somebody who was not here."),
     type={"type": "string", "enum": list(KINDS), "default": "general"},
     source=text_schema("Where it is from: path, path:12 or path:12-20."),
-    authority=text_schema(
-        "Who vouches for it: the files themselves, a person, or you.",
-        enum=list(AUTHORITIES),
-        default="agent",
-    ),
-    volatility=text_schema(
-        "How long it holds: for the moment, for this work, or lasting.",
-        enum=list(VOLATILITIES),
-        default="lasting",
-    ),
+    authority=AUTHORITY | {"enum": list(AUTHORITIES), "default": "agent"},
+    volatility=VOLATILITY | {"enum": list(VOLATILITIES), "default": "lasting"},
     tags={"type": "array", "items": TEXT, "maxItems": 16},
 )
 
@@ -151,12 +145,7 @@ def _note(notes: NoteTool) -> Tool:
 
 def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
     """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
-    names = ("title", "content", "type", "authority", "volatility")
-    return KnowledgeRecord(
-        **{name: given[name] for name in names},
-        source=given.get("source", ""),
-        tags=(*given.get("tags", ()), "agent"),
-    )
+    return KnowledgeRecord(**given | {"tags": (*given.get("tags", ()), "agent")})
 
 
 def _record_output(kept: RecordResult) -> ToolOutput:

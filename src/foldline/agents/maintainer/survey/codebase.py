@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.checkpoint import git_head
 from foldline.agents.maintainer.survey.measures import (
@@ -211,6 +211,8 @@ def survey_codebase(
     if functions.left:
         troubles.append(f"the complexity of {functions.left:,} files, for want of time")
     marks = [mark for one in found if not one.generated for mark in find_markers(one)]
+    sizes = {one.path: one.lines for one in found}
+    hashes = {one.path: one.hash for one in found}
     return CodebaseSurvey(
         str(root.path),
         git_head(root.path),
@@ -218,8 +220,8 @@ def survey_codebase(
         sum(one.lines for one in found),
         _languages(found),
         _folders(found),
-        {one.path: one.lines for one in found},
-        {one.path: one.hash for one in found},
+        sizes,
+        hashes,
         spots[:200],
         tuple(marks[:MOST_MARKERS]),
         measure_layout(found),
@@ -276,12 +278,10 @@ def _folders(found: Sequence[SurveyedFile], depth: int = 3) -> dict[str, tuple[i
 
 Part: TypeAlias = Literal["structure", "hot", "markers", "complexity", "tests", "troubles"]
 
-PARTS: Final[tuple[Part, ...]] = (
-    "structure", "hot", "complexity", "markers", "tests", "troubles",
-)  # fmt: skip
 
-
-def render_survey(found: CodebaseSurvey, parts: Sequence[Part] = PARTS, *, most: int = 12) -> str:
+def render_survey(
+    found: CodebaseSurvey, parts: Sequence[Part] = get_args(Part), *, most: int = 12
+) -> str:
     """
     Say what a survey found.
 
@@ -290,15 +290,7 @@ def render_survey(found: CodebaseSurvey, parts: Sequence[Part] = PARTS, *, most:
         parts: Which parts of it.
         most: Rows of each.
     """
-    tell = {
-        "structure": _structure,
-        "hot": _hot,
-        "complexity": _complexity,
-        "markers": _markers,
-        "tests": _tests,
-        "troubles": _troubles,
-    }
-    texts = ("\n".join(tell[part](found, most)) for part in parts)
+    texts = ("\n".join(PARTS[part](found, most)) for part in parts)
     return "\n\n".join(text for text in texts if text)
 
 
@@ -370,6 +362,16 @@ def _troubles(found: CodebaseSurvey, _: int) -> Iterator[str]:
     if found.troubles:
         yield "## Not looked at"
         yield from (f"- {visible(one)}" for one in found.troubles)
+
+
+PARTS: Final[Mapping[Part, Callable[[CodebaseSurvey, int], Iterator[str]]]] = {
+    "structure": _structure,
+    "hot": _hot,
+    "complexity": _complexity,
+    "markers": _markers,
+    "tests": _tests,
+    "troubles": _troubles,
+}
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
