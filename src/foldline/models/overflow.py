@@ -9,8 +9,8 @@ last an answer is one that took more than the window: some servers drop what is 
 
 Each sentence of a provider is one pattern. In it, LIMIT stands for the number of tokens that the
 model takes, ASKED for what the request took, and GIVEN and OUTPUT for its two parts: what was
-sent, and what was reserved for the answer. The sentences are those of public documentation, issues
-and open source of each provider.
+sent, and what was reserved for the answer; … stands for up to 60 characters of one line. The
+sentences are those of public documentation, issues and open source of each provider.
 """
 
 from __future__ import annotations
@@ -60,30 +60,26 @@ It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) 
 the decision to the next one, and at last to the table.
 """
 
-CODES: Final = frozenset(
-    {
-        "context_length_exceeded",  # OpenAI, Azure, DeepSeek, Groq, OpenRouter
-        "context_window_exceeded",
-        "exceed_context_size_error",  # llama.cpp
-        "input_too_long",
-        "model_context_window_exceeded",
-        "model_max_prompt_tokens_exceeded",  # GitHub Copilot
-        "prompt_too_long",
-        "request_too_large",  # Anthropic
-        "string_above_max_length",  # OpenAI, for one message
-    }
-)
+CODES: Final = {
+    "context_length_exceeded",  # OpenAI, Azure, DeepSeek, Groq, OpenRouter
+    "context_window_exceeded",
+    "exceed_context_size_error",  # llama.cpp
+    "input_too_long",
+    "model_context_window_exceeded",
+    "model_max_prompt_tokens_exceeded",  # GitHub Copilot
+    "prompt_too_long",
+    "request_too_large",  # Anthropic
+    "string_above_max_length",  # OpenAI, for one message
+}
 """Codes and types of errors that say it by themselves."""
 
-STOPS: Final = frozenset(
-    {
-        "context_length_exceeded",
-        "context_window_exceeded",
-        "model_context_window_exceeded",  # Anthropic, Z.ai
-        "model_length",  # Mistral
-        "overflow",
-    }
-)
+STOPS: Final = {
+    "context_length_exceeded",
+    "context_window_exceeded",
+    "model_context_window_exceeded",  # Anthropic, Z.ai
+    "model_length",  # Mistral
+    "overflow",
+}
 """Why a model stopped, when the window was full."""
 
 _CLASSES: Final = re.compile(
@@ -130,11 +126,9 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOver
         if found is True:
             return DetectedOverflow("detector")
         if found not in (None, False):
-            raise InputError(
-                f"a detector of overflows returned {found!r:.60}",
-                field="detectors",
-                hint="Return True, False, None or a foldline.models.overflow.DetectedOverflow.",
-            )
+            why = f"a detector of overflows returned {found!r:.60}"
+            hint = "Return True, False, None or a foldline.models.overflow.DetectedOverflow."
+            raise InputError(why, field="detectors", hint=hint)
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
     found = _detect_by_code(failure)
@@ -190,16 +184,13 @@ def _phrase(text: str) -> DetectedOverflow | None:
     for provider, pattern in phrases():
         found = pattern.search(text)
         if found:
-            said = {name: _number(digits) for name, digits in found.groupdict().items() if digits}
+            texts = {name: text for name, text in found.groupdict().items() if text}
+            said = {name: int(re.sub(r"\D", "", digits)) for name, digits in texts.items()}
             asked, output = said.get("asked"), said.get("output", 0)
             if "given" in said:
                 asked = max(asked or 0, said["given"] + output)
             return DetectedOverflow(provider, _sane(said.get("limit")), asked, output)
     return None
-
-
-def _number(text: str) -> int:
-    return int(re.sub(r"\D", "", text))
 
 
 def _sane(limit: int | None) -> int | None:
@@ -211,8 +202,6 @@ def _sane(limit: int | None) -> int | None:
 _NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
 """A number, with or without marks between thousands."""
 
-_PLACES: Final = ("LIMIT", "ASKED", "GIVEN", "OUTPUT")
-
 _SENTENCES: Final = (
     ("anthropic", r"prompt is too long: ASKED tokens > LIMIT"),
     ("anthropic", r"exceed context limit: GIVEN \+ OUTPUT > LIMIT"),
@@ -220,33 +209,33 @@ _SENTENCES: Final = (
     (
         "openai",  # Azure, DeepSeek, OpenRouter, vLLM, litellm and others say the same.
         (
-            r"maximum context length is LIMIT tokens[^\n]{0,60}?(?:requested|resulted in)"
-            r"(?: about)? ASKED tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
+            r"maximum context length is LIMIT tokens…(?:requested|resulted in)(?: about)? ASKED"
+            r" tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
         ),
     ),
     (
         "vllm",
         (
-            r"max_(?:completion_)?tokens'? is too large: OUTPUT\. [^\n]{0,60}?LIMIT tokens and"
-            r" your request has GIVEN input tokens"
+            r"max_(?:completion_)?tokens'? is too large: OUTPUT\. …LIMIT tokens and your request"
+            r" has GIVEN input tokens"
         ),
     ),
     (
         "vllm",
         (
-            r"passed GIVEN input tokens and requested OUTPUT output tokens[^\n]{0,60}?"
-            r"context length is only LIMIT"
+            r"passed GIVEN input tokens and requested OUTPUT output tokens…context length is only"
+            r" LIMIT"
         ),
     ),
     ("vllm", r"prompt \(length ASKED\) is longer than the maximum model length of LIMIT"),
     ("sglang", r"input \(ASKED tokens\) is longer than the model'?s context length \(LIMIT"),
-    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds [^\n]{0,60}?length \(?LIMIT"),
-    ("openai", r"input tokens exceed the configured limit of LIMIT tokens[^\n]{0,60}? in ASKED"),
+    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds …length \(?LIMIT"),
+    ("openai", r"input tokens exceed the configured limit of LIMIT tokens… in ASKED"),
     ("openai", r"input tokens exceed the configured limit(?: of LIMIT)?"),
     ("openai", r"input exceeds the context window"),
-    ("gemini", r"input token count \(?ASKED\)? exceeds [^\n]{0,60}?\(?LIMIT"),
+    ("gemini", r"input token count \(?ASKED\)? exceeds …\(?LIMIT"),
     ("gemini", r"input token count is ASKED but [^\n]{0,40}?up to LIMIT"),
-    ("gemini", r"input token count [^\n]{0,60}?exceeds"),
+    ("gemini", r"input token count …exceeds"),
     ("bedrock", r"max input tokens: LIMIT, request input token count: ASKED"),
     ("bedrock", r"expected maxLength: LIMIT, actual: ASKED"),
     ("xai", r"maximum prompt length is LIMIT but the request contains ASKED"),
@@ -269,22 +258,21 @@ _SENTENCES: Final = (
     ("any", r"maximum (?:context|prompt) length\b"),
     ("any", r"exceeds? (?:the )?(?:model'?s )?max(?:imum)? (?:context|prompt|input)"),
     ("any", r"context[ _](?:length|window|size)[ _](?:was |is |has been )?exceeded"),
-    (
-        "any",
-        r"exceed(?:s|ed)? (?:the |its |this )?(?:model'?s )?context (?:window|length|size|limit)",
-    ),
+    ("any", r"exceed(?:s|ed)? (?:(?:the|its|this) )?(?:model'?s )?context (?:window|length|size)"),
+    ("any", r"exceed(?:s|ed)? (?:(?:the|its|this) )?(?:model'?s )?context limit"),
     ("any", r"token limit exceeded|too many input tokens|longer than the model'?s context"),
     ("any", r"reduce the length of the (?:messages|prompt|input)"),
 )
 
 
-def _compile_phrase(sentence: str) -> re.Pattern[str]:
-    for place in _PLACES:
-        sentence = sentence.replace(place, f"(?P<{place.lower()}>{_NUMBER})")
-    return re.compile(sentence, re.IGNORECASE)
-
-
 @cache
 def phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return whose words they are and the patterns; made once, when the first is looked for."""
-    return tuple((provider, _compile_phrase(sentence)) for provider, sentence in _SENTENCES)
+
+    def compiled(sentence: str) -> re.Pattern[str]:
+        named = re.sub(
+            "LIMIT|ASKED|GIVEN|OUTPUT", lambda at: f"(?P<{at[0].lower()}>{_NUMBER})", sentence
+        )
+        return re.compile(named.replace("…", r"[^\n]{0,60}?"), re.IGNORECASE)
+
+    return tuple((provider, compiled(sentence)) for provider, sentence in _SENTENCES)
