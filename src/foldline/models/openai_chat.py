@@ -11,6 +11,7 @@ from foldline.models.completion import (
     Completion,
     CompletionRequest,
     Delta,
+    Piece,
     bearer,
     call,
     malformed_answer,
@@ -110,8 +111,13 @@ def _calls(message: Mapping[str, Any]) -> list[Any]:
 
 # --- streams -----------------------------------------------------------------------------------
 
-THINKING = ("reasoning_content", "reasoning")
-"""Where servers put the readable reasoning."""
+FIELDS: Final[dict[str, Piece | None]] = {
+    "reasoning_content": "thinking",
+    "reasoning": "thinking",
+    "content": "text",
+    "refusal": None,
+}
+"""The texts of a message, and what each is a piece of."""
 
 
 @dataclass(slots=True)
@@ -129,9 +135,7 @@ class ChatAssembler:
     """Collects the deltas of the first choice."""
 
     def __init__(self) -> None:
-        self._text: list[str] = []
-        self._refusal: list[str] = []
-        self._thinking: dict[str, list[str]] = {}
+        self._pieces: dict[str, list[str]] = {}
         self._calls: dict[int, _Call] = {}
         self._reason = ""
         self._usage: Any = None
@@ -160,15 +164,13 @@ class ChatAssembler:
         self._reason = text(choice.get("finish_reason")) or self._reason
         delta = mapping(choice.get("delta"))
         out: list[Delta] = []
-        for key in THINKING:
-            if thought := text(delta.get(key)):
-                self._thinking.setdefault(key, []).append(thought)
-                out.append(Delta("thinking", thought))
-                break
-        if said := text(delta.get("content")):
-            self._text.append(said)
-            out.append(Delta("text", said))
-        self._refusal.append(text(delta.get("refusal")))
+        for key, kind in FIELDS.items():
+            piece = text(delta.get(key))
+            # A server may send the same thought under both names.
+            again = key == "reasoning" and text(delta.get("reasoning_content"))
+            if piece and not again:
+                self._pieces.setdefault(key, []).append(piece)
+                out += [Delta(kind, piece)] if kind else []
         asked = enumerate(objects(delta.get("tool_calls")))
         return out + [self._call(item, position) for position, item in asked]
 
@@ -189,11 +191,8 @@ class ChatAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._reason and not self._done:
             raise truncated_stream()
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text) or None}
-        for key, pieces in self._thinking.items():
-            message[key] = "".join(pieces)
-        if refusal := "".join(self._refusal):
-            message["refusal"] = refusal
+        said = {key: "".join(pieces) for key, pieces in self._pieces.items()}
+        message: dict[str, Any] = {"role": "assistant", "content": None, **said}
         if self._calls:
             message["tool_calls"] = [self._calls[key].wire() for key in sorted(self._calls)]
         choice = {"message": message, "finish_reason": self._reason}
