@@ -48,18 +48,13 @@ class AnthropicProtocol:
 
     def headers(self, key: str) -> dict[str, str]:
         """Return the version, and the key."""
-        opened = {"x-api-key": key} if key else {}
-        return {"anthropic-version": VERSION, **opened}
+        return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
-        system = {"system": request.system} if request.system else {}
-        return {
-            **shared_fields(request),
-            **system,
-            "max_tokens": request.max_tokens or min(UNCAPPED, request.info.output),
-            "messages": list(request.messages),
-        }
+        body = shared_fields(request) | ({"system": request.system} if request.system else {})
+        cap = request.max_tokens or min(UNCAPPED, request.info.output)
+        return {**body, "max_tokens": cap, "messages": list(request.messages)}
 
     def read(self, body: Mapping[str, Any]) -> Completion:
         """

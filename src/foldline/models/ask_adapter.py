@@ -87,17 +87,9 @@ def to_reply(done: Completion, name: str) -> Reply:
     said = "" if reason else done.text
     if done.refusal and done.stop == "refusal":
         reason = f"{reason}: {' '.join(done.refusal.split())[:200]}"
-    return Reply(
-        said,
-        reason,
-        done.stop,
-        retry=done.stop not in ("refusal", "overflow"),
-        model=name,
-        usage=done.usage,
-        usd=done.usd,
-        seconds=done.seconds,
-        attempts=done.attempts,
-    )
+    spent = {field: getattr(done, field) for field in ("usage", "usd", "seconds", "attempts")}
+    again = done.stop not in ("refusal", "overflow")
+    return Reply(said, reason, done.stop, retry=again, model=name, **spent)
 
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:

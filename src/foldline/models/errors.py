@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -128,19 +129,16 @@ def _error_fields(body: Any) -> tuple[str, str, str]:
         return "", "", error if isinstance(error, str) else ""
     kind, code = error.get("type"), error.get("code")
     message = error.get("message") or error.get("detail") or ""
-    return (
-        kind if isinstance(kind, str) else "",
-        str(code) if isinstance(code, (str, int)) and not isinstance(code, bool) else "",
-        message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS],
-    )
+    text = message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS]
+    is_code = isinstance(code, (str, int)) and not isinstance(code, bool)
+    return kind if isinstance(kind, str) else "", str(code) if is_code else "", text
 
 
 def _parse(body: Any) -> Any:
     if not isinstance(body, bytes):
         return body
     text = body.decode("utf-8", "replace").strip()
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        # A gateway's page of HTML says little; its first words are enough.
-        return " ".join(text[:2_000].split())[:200]
+    # A gateway's page of HTML says little; its first words are enough.
+    return " ".join(text[:2_000].split())[:200]

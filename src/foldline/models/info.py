@@ -30,12 +30,8 @@ class Prices:
         """Return what was used costs, in US dollars; without a cache price, as fresh input."""
         write = self.input if self.cache_write is None else self.cache_write
         read = self.input if self.cache_read is None else self.cache_read
-        return (
-            usage.input * self.input
-            + usage.output * self.output
-            + usage.cache_write * write
-            + usage.cache_read * read
-        ) / MILLION
+        fresh = usage.input * self.input + usage.output * self.output
+        return (fresh + usage.cache_write * write + usage.cache_read * read) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +164,8 @@ def read_model_info(
     aliases = entry.get("aliases", [])
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
         raise InputError("expected a list of names", field=f"{where}.aliases")
-    prices = _prices(entry, where)
+    prices, window = _prices(entry, where), _count(entry, "window", where)
     above = _object(entry, "above", where)
-    window = _count(entry, "window", where)
     info = ModelInfo(
         name,
         window=window,

@@ -129,10 +129,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _one(error: BaseException) -> Failure:
     response = _get(error, "response")
-    body = _first(error, "body", "error_body") or (
-        response if isinstance(response, Mapping) else _first(response, "text")
-    )
-    found = _of_body(body)
+    answer = response if isinstance(response, Mapping) else _first(response, "text")
+    found = _of_body(_first(error, "body", "error_body") or answer)
     status = _whole(_first(error, "status_code", "status", "http_status", "code"))
     if status is None:
         status = _whole(_first(response, "status_code", "status"))
@@ -170,11 +168,8 @@ def _of_body(body: Any) -> Failure:
         parsed = _parse(body)
         body = parsed if isinstance(parsed, (Mapping, list)) else {"message": _string(body)}
     for fields in _objects(body, DEEPEST):
-        texts += [
-            value[:LONGEST]
-            for name in _TEXTS
-            if isinstance(value := fields.get(name), str) and not _parse(value)
-        ]
+        plain_texts = (value for name in _TEXTS if isinstance(value := fields.get(name), str))
+        texts += [value[:LONGEST] for value in plain_texts if not _parse(value)]
         for name in _CODES:
             value = fields.get(name)
             if isinstance(value, str):
