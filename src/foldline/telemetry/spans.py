@@ -121,9 +121,8 @@ class Telemetry:
         self._tracer = trace.get_tracer("foldline", tracer_provider=tracer_provider)
         meter = metrics.get_meter("foldline", meter_provider=meter_provider)
         named = [(name, *about) for name, about in METRICS.items()]
-        self._duration, self._freed, self._usage = (
-            meter.create_histogram(*one) for one in named[:3]
-        )
+        histograms = [meter.create_histogram(*one) for one in named[:3]]
+        self._duration, self._freed, self._usage = histograms
         self._warnings, self._bounded = (meter.create_counter(*one) for one in named[3:])
         self._open: dict[int, Any] = {}
         self._lock = threading.Lock()
@@ -136,8 +135,8 @@ class Telemetry:
             case CompactionFinished():
                 self._end(event)
             case ContextWarning():
-                level = {"foldline.level": event.pressure.level}
-                self._warnings.add(1, _model_attributes(event) | level)
+                level = event.pressure.level
+                self._warnings.add(1, {**_model_attributes(event), "foldline.level": level})
             case ToolOutputBounded():
                 self._bounded.add(len(event.handles), _model_attributes(event))
 
@@ -179,8 +178,6 @@ def default_telemetry() -> Telemetry:
 
 
 def _model_attributes(event: Event) -> dict[str, str]:
-    attributes = {
-        "gen_ai.provider.name": provider_name(event.provider),
-        "gen_ai.request.model": event.model,
-    }
+    provider = {"gen_ai.provider.name": provider_name(event.provider)}
+    attributes = provider | {"gen_ai.request.model": event.model}
     return {name: redact_json(value) for name, value in attributes.items() if value}

@@ -141,10 +141,8 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
                 if line.strip():
                     yield _event(line)
     except OSError as error:
-        raise InputError(
-            f"The trace {os.fspath(path)} cannot be read: {error.strerror}.",
-            hint="Give the file that a Trace wrote.",
-        ) from error
+        why = f"The trace {os.fspath(path)} cannot be read: {error.strerror}."
+        raise InputError(why, hint="Give the file that a Trace wrote.") from error
 
 
 def _event(line: str) -> dict[str, Any]:
@@ -185,9 +183,8 @@ def render_page(events: Sequence[Mapping[str, Any]], sums: TraceTotals) -> str:
         sums: What all of them add up to.
     """
     rows = "\n".join(_row(event) for event in events if event)
-    cards = "\n".join(
-        f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _cards(sums)
-    )
+    boxes = (f"<dt>{escape(name)}</dt><dd>{escape(sum_)}</dd>" for name, sum_ in _cards(sums))
+    cards = "\n".join(f"<div>{box}</div>" for box in boxes)
     return f"""<!doctype html>
 <html lang="en">
 <head>
