@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from foldline.core.validation import suggest_name
@@ -58,12 +58,8 @@ def object_schema(required: str = "", /, **properties: Schema) -> dict[str, Any]
         required: The names of those that must be there, with blanks between them.
         properties: The schema of each.
     """
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required.split(),
-        "additionalProperties": False,
-    }
+    named = {"properties": properties, "required": required.split()}
+    return {"type": "object", **named, "additionalProperties": False}
 
 
 def text_schema(description: str, **more: Any) -> dict[str, Any]:
@@ -74,7 +70,12 @@ def text_schema(description: str, **more: Any) -> dict[str, Any]:
         description: What it is, for whoever writes it.
         more: Other words of the schema, such as ``maxLength``.
     """
-    return {"type": "string", "description": description, **more}
+    return value_schema("string", description, **more)
+
+
+def value_schema(kind: str | Sequence[str], description: str, **more: Any) -> dict[str, Any]:
+    """Return the schema of a value of a type, or of one of several."""
+    return {"type": kind, "description": description, **more}
 
 
 def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:
@@ -168,18 +169,15 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
         value, more = _object(schema, value, where)
         problems += more
     elif isinstance(value, list) and "items" in schema:
-        checked = [
-            check_arguments(schema["items"], item, f"{where}[{index}]")
-            for index, item in enumerate(value)
-        ]
-        value = [item for item, _ in checked]
-        problems += [problem for _, more in checked for problem in more]
+        items, value = value, []
+        for index, item in enumerate(items):
+            one, more = check_arguments(schema["items"], item, f"{where}[{index}]")
+            value.append(one)
+            problems += more
     return value, problems
 
 
-def _object(
-    schema: Schema, value: Mapping[str, Any], where: str
-) -> tuple[dict[str, Any], list[str]]:
+def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, list[str]]:
     known = schema.get("properties", {})
     inside = f"{where}." if where else ""
     out, problems = dict(value), list[str]()
@@ -193,11 +191,9 @@ def _object(
             problems.append(f"{inside}{name}: missing")
     if not schema.get("additionalProperties", False):
         listed = f"Known: {', '.join(known) or 'none'}."
-        problems += [
-            f"{inside}{str(name)[:60]}: unknown. {suggest_name(str(name), known)}{listed}"
-            for name in value
-            if name not in known
-        ]
+        for name in (str(name) for name in value if name not in known):
+            near = suggest_name(name, known)
+            problems.append(f"{inside}{name[:60]}: unknown. {near}{listed}")
     return out, problems
 
 

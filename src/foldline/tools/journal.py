@@ -41,16 +41,12 @@ SHOWN: Final = 10
 MOST_SHOWN: Final = 100
 """How many entries the tool shows unless asked for more, and at most."""
 
+TAG: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG}
 ENTRY: Final = object_schema(
     "category text",
     category={"type": "string", "enum": list(CATEGORIES)},
     text={"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-    tags={
-        "type": "array",
-        "maxItems": MOST_TAGS,
-        "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG},
-        "default": [],
-    },
+    tags={"type": "array", "items": TAG, "maxItems": MOST_TAGS, "default": []},
 )
 
 
@@ -164,12 +160,9 @@ class Journal:
     def stats(self) -> JournalStats:
         """Count the entries."""
         entries, damaged = self._read()
-        return JournalStats(
-            len(entries),
-            dict(Counter(entry.category for entry in entries).most_common()),
-            dict(Counter(tag for entry in entries for tag in entry.tags).most_common()),
-            damaged,
-        )
+        categories = Counter(entry.category for entry in entries).most_common()
+        tags = Counter(tag for entry in entries for tag in entry.tags).most_common()
+        return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
     def summary(self, limit: int = SHOWN) -> str:
         """Return the counts in one line and the newest entries, for people and for models."""
@@ -217,10 +210,9 @@ class Journal:
             with os.fdopen(os.open(self._path, flags, 0o600), "ab+", buffering=0) as file:
                 _add_line(file.fileno(), json.dumps(asdict(entry)).encode("ascii"))
         except OSError as error:
-            raise StoreError(
-                f"The journal {self._path} cannot be written: {error.strerror}.",
-                hint="Name a file in a folder that exists and can be written.",
-            ) from error
+            why = f"The journal {self._path} cannot be written: {error.strerror}."
+            hint = "Name a file in a folder that exists and can be written."
+            raise StoreError(why, hint=hint) from error
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
@@ -231,14 +223,11 @@ class Journal:
         except FileNotFoundError:
             return [], 0
         except OSError as error:
-            raise StoreError(
-                f"The journal {self._path} cannot be read: {error.strerror}."
-            ) from error
+            why = f"The journal {self._path} cannot be read: {error.strerror}."
+            raise StoreError(why) from error
         if len(data) > LARGEST_FILE:
-            raise StoreError(
-                f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB.",
-                hint="Move it away; a new one is begun.",
-            )
+            why = f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB."
+            raise StoreError(why, hint="Move it away; a new one is begun.")
         found = [_entry(line) for line in data.split(b"\n") if line]
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]

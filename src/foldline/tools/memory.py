@@ -29,6 +29,7 @@ DESCRIPTION: Final = (
 KIND: Final = {"type": "string", "enum": ["working", "episodic", "semantic"]}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 TIME: Final = {"type": ["number", "null"]}
+SPAN: Final = {"type": "array", "items": TIME, "minItems": 2, "maxItems": 2}
 COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 1000}
 
 PROPERTIES: Final[dict[str, dict[str, Any]]] = {
@@ -44,10 +45,7 @@ PROPERTIES: Final[dict[str, dict[str, Any]]] = {
     "limit": {**COUNT, "description": "The most that is returned."},
     "min_importance": SHARE,
     "min_strength": {**SHARE, "description": "The least evidence that counts."},
-    "time_range": {
-        "type": "array", "items": TIME, "minItems": 2, "maxItems": 2,
-        "description": "From and until, in seconds since 1970; null for open.",
-    },
+    "time_range": {**SPAN, "description": "From and until, in seconds since 1970; null for open."},
     "memory_id": text_schema("Which memory."),
     "strategy": {"type": "string", "enum": ["importance", "time", "capacity"]},
     "threshold": {**SHARE, "description": "Importance below which to forget."},
@@ -57,7 +55,7 @@ PROPERTIES: Final[dict[str, dict[str, Any]]] = {
     "from_type": KIND,
     "to_type": KIND,
     "importance_threshold": SHARE,
-}  # fmt: skip
+}
 
 TAKES: Final = {
     "add": "content! memory_type importance metadata happened session_id author",

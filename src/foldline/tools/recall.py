@@ -7,7 +7,7 @@ from typing import Any, Final
 from foldline.errors import FoldlineError, RecallError
 from foldline.recall import Recalled
 from foldline.session import Session
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.arguments import object_schema, text_schema, value_schema
 from foldline.tools.compact import compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -41,11 +41,7 @@ PARAMETERS: Final[dict[str, Any]] = object_schema(
     grep=text_schema("A regular expression instead."),
     lines=text_schema("A:B from 1; -20: the last 20."),
     path=text_schema("A JSON path."),
-    start={
-        "type": "integer",
-        "description": "To go on, as the last line of an answer says.",
-        "minimum": 0,
-    },
+    start=value_schema("integer", "To go on, as the last line of an answer says.", minimum=0),
     max_tokens={"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
@@ -53,13 +53,11 @@ def parse_skill(data: bytes) -> tuple[str, str, str]:
     message = parse_front_matter(lines[1 : ends[1]])
     name, description = message.get("name", ""), " ".join(message.get("description", "").split())
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"{name[:80]!r} is no name", hint="Small letters, digits, - and _.", field="name"
-        )
+        hint = "Small letters, digits, - and _."
+        raise InputError(f"{name[:80]!r} is no name", hint=hint, field="name")
     if not description or len(description) > LONGEST_DESCRIPTION:
-        raise InputError(
-            f"the description has 1 to {LONGEST_DESCRIPTION:,} characters", field="description"
-        )
+        why = f"the description has 1 to {LONGEST_DESCRIPTION:,} characters"
+        raise InputError(why, field="description")
     body = "\n".join(lines[ends[1] + 1 :]).strip()
     if not body:
         raise InputError("SKILL.md says nothing besides its front matter")
@@ -142,14 +140,11 @@ DESCRIPTION: Final = (
 )
 
 
+USED_FOR: Final = "What the skill is to be used for, where it asks for that."
 PARAMETERS: Final = object_schema(
     "name",
     name=text_schema("Of the skill."),
-    arguments=text_schema(
-        "What the skill is to be used for, where it asks for that.",
-        maxLength=LONGEST_ARGUMENTS,
-        default="",
-    ),
+    arguments=text_schema(USED_FOR, maxLength=LONGEST_ARGUMENTS, default=""),
     resource=text_schema("A file of the skill, as the skill names it.", default=""),
 )
 
@@ -248,10 +243,12 @@ class Skills:
     def tool(self) -> Tool:
         """The tool ``skill``, which tells the names and descriptions as they are now."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.load(**given)
+
         words = DESCRIPTION.format(skills=listed or "(none)")
-        return Tool(
-            "skill", words, PARAMETERS, lambda given: self.load(**given), None, frozenset({"read"})
-        )
+        return Tool("skill", words, PARAMETERS, act, labels=frozenset({"read"}))
 
     def load(self, name: str, arguments: str = "", resource: str = "") -> ToolOutput:
         """

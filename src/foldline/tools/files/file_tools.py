@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.arguments import object_schema, text_schema, value_schema
 from foldline.tools.files.workspace import Replacement, Workspace
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
@@ -18,28 +18,16 @@ EDIT: Final = {
         "The text to replace, exactly as it stands in the file, once.", minLength=1
     ),
     "new_string": text_schema("What takes its place."),
-    "replace_all": {
-        "type": "boolean",
-        "description": "Replace it wherever it occurs.",
-        "default": False,
-    },
+    "replace_all": value_schema("boolean", "Replace it wherever it occurs.", default=False),
 }
 
-EDITS: Final = {
-    "type": "array",
-    "description": "Replacements, made one after the other; all of them, or none.",
-    "minItems": 1,
-    "maxItems": MOST_EDITS,
-    "items": object_schema("old_string new_string", **EDIT),
-}
+SEVERAL: Final = "Replacements, made one after the other; all of them, or none."
+ONE: Final = object_schema("old_string new_string", **EDIT)
+EDITS: Final = value_schema("array", SEVERAL, minItems=1, maxItems=MOST_EDITS, items=ONE)
 
 CONTENT: Final = text_schema("All that the file holds from now on.")
-OFFSET: Final = {
-    "type": "integer", "minimum": 0, "default": 0, "description": "Lines to pass over.",
-}  # fmt: skip
-LIMIT: Final = {
-    "type": ["integer", "null"], "minimum": 1, "description": "The most lines to show.",
-}  # fmt: skip
+OFFSET: Final = value_schema("integer", "Lines to pass over.", minimum=0, default=0)
+LIMIT: Final = value_schema(["integer", "null"], "The most lines to show.", minimum=1)
 
 
 def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from foldline.errors import RecallError
 from foldline.tools.approvals import Approvals
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.arguments import object_schema, text_schema, value_schema
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -33,12 +33,10 @@ DESCRIPTION: Final = (
     "a handle: call again with handle and start to read on."
 )
 
-NUMBER: Final = {"type": "integer", "minimum": 0, "default": 0}
-
 PARAMETERS: Final = object_schema(
     command=text_schema("The command line."),
     handle=text_schema("Instead: a long output to read on in."),
-    start=NUMBER | {"description": "Where to read on, in characters."},
+    start=value_schema("integer", "Where to read on, in characters.", minimum=0, default=0),
 )
 
 CODES: Final[Mapping[Status, ErrorCode]] = {
@@ -80,13 +78,10 @@ class TerminalTool:
         shown: int = 30_000,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
+        limits = TerminalLimits(timeout, output=max_output_size, shown=shown)
+        rest: dict[str, Any] = {"allow_cd": allow_cd, "sensitive": sensitive}
         self.terminal = Terminal.open(
-            workspace,
-            limits=TerminalLimits(timeout, output=max_output_size, shown=shown),
-            sandbox=sandbox,
-            allow_cd=allow_cd,
-            approvals=approvals,
-            sensitive=sensitive,
+            workspace, limits=limits, sandbox=sandbox, approvals=approvals, **rest
         )
 
     def run(self, parameters: Mapping[str, Any]) -> str:
