@@ -21,8 +21,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
+from typing import Any, Final, Literal, TextIO, TypeAlias
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.validation import positive, whole
@@ -30,7 +31,6 @@ from foldline.errors import InputError, StoreError
 
 Scope: TypeAlias = Literal["once", "session"]
 
-HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
 
 
@@ -109,12 +109,8 @@ class Grant:
     person: str
 
 
-class ApprovalPrompt(Protocol):
-    """Asks a person; it may take as long as it likes, and is left behind when that is too long."""
-
-    def __call__(self, request: ApprovalRequest) -> ApprovalAnswer | bool:
-        """Return what the person said."""
-        ...
+ApprovalPrompt: TypeAlias = Callable[[ApprovalRequest], ApprovalAnswer | bool]
+"""Asks a person; it may take as long as it likes, and is left behind when that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +132,8 @@ class ApprovalSettings:
     hourly: int = 30
 
     def __post_init__(self) -> None:
-        positive("approvals.seconds", self.seconds, 86_400)
-        positive("approvals.lasts", self.lasts, 86_400)
+        positive("approvals.seconds", self.seconds, DAY)
+        positive("approvals.lasts", self.lasts, DAY)
         whole("approvals.hourly", self.hourly)
 
 
@@ -241,9 +237,8 @@ class Approvals:
 
     def _answer(self, request: ApprovalRequest) -> tuple[ApprovalAnswer, str]:
         try:
-            reply = run_with_timeout(
-                lambda: self._ask(request), self.settings.seconds, "foldline-approval"
-            )
+            asking = partial(self._ask, request)
+            reply = run_with_timeout(asking, self.settings.seconds, "foldline-approval")
         except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
@@ -252,7 +247,7 @@ class Approvals:
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:
-        self._asked = [moment for moment in self._asked if moment > now - HOUR]
+        self._asked = [moment for moment in self._asked if moment > now - 3_600]
         if len(self._asked) >= self.settings.hourly:
             return False
         self._asked.append(now)
@@ -285,10 +280,9 @@ def append_line(path: Path, line: Mapping[str, Any]) -> None:
             file.write(json.dumps(line, ensure_ascii=True).encode() + b"\n")
             os.fsync(file)
     except OSError as error:
-        raise StoreError(
-            f"The log of approvals {path} cannot be written: {error.strerror}.",
-            hint="Nothing is granted without it; name a file that can be written.",
-        ) from error
+        why = f"The log of approvals {path} cannot be written: {error.strerror}."
+        hint = "Nothing is granted without it; name a file that can be written."
+        raise StoreError(why, hint=hint) from error
 
 
 # --- ways of asking ------------------------------------------------------------------------
