@@ -56,10 +56,8 @@ def tool_from_function(
     words = message.partition("\n\n")[0] if description is None else description
     named = str(name or getattr(function, "__name__", ""))
     if not words.strip():
-        raise InputError(
-            f"the function {named!r} does not say what it does",
-            hint="Give it a docstring: the model reads it.",
-        )
+        hint = "Give it a docstring: the model reads it."
+        raise InputError(f"the function {named!r} does not say what it does", hint=hint)
     parameters = _parameters(function, named, message)
 
     def action(given: dict[str, Any]) -> ToolOutput:
@@ -122,9 +120,8 @@ def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:
         return {"type": "array"} | ({"items": schema_of(inner[0], where)} if inner else {})
     if hint is dict or (origin in (dict, Mapping) and inner[0] is str):
         return {"type": "object", "additionalProperties": True}
-    raise InputError(
-        f"{str(hint)[:80]} has no schema", field=where, hint="Take texts, numbers, lists or dicts."
-    )
+    advice = "Take texts, numbers, lists or dicts."
+    raise InputError(f"{str(hint)[:80]} has no schema", field=where, hint=advice)
 
 
 def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:

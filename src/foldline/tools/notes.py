@@ -205,7 +205,8 @@ class NoteTool:
         try:
             result = self.run(arguments)
         except FoldlineError as error:
-            return ToolOutput.error(_code(error), str(error))
+            code = next(code for kind, code in ERRORS.items() if isinstance(error, kind))
+            return ToolOutput.error(code, str(error))
         if isinstance(result, list):
             result = [_cut(one) for one in result]
         text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
@@ -220,14 +221,10 @@ def _whole(note: Note) -> dict[str, Any]:
 
 def _standing(one: TaskState) -> dict[str, Any]:
     metadata = one.metadata
-    message = {
-        "note_id": metadata.id,
-        "title": metadata.title,
-        "state": one.state,
-        "needs": [*metadata.needs],
-    }
+    named = {"note_id": metadata.id, "title": metadata.title, "state": one.state}
     extra = {"why": one.why, "attempts": metadata.attempts, "outcome": metadata.outcome}
-    return message | {name: value for name, value in extra.items() if value}
+    given = {name: value for name, value in extra.items() if value}
+    return {**named, "needs": [*metadata.needs], **given}
 
 
 def _cut(shown: dict[str, Any]) -> dict[str, Any]:
@@ -239,11 +236,10 @@ def _cut(shown: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _code(error: FoldlineError) -> ErrorCode:
-    if isinstance(error, UnknownNote):
-        return ErrorCode.NOT_FOUND
-    if isinstance(error, NoteConflict):
-        return ErrorCode.CONFLICT
-    if isinstance(error, InputError):
-        return ErrorCode.INVALID_ARGUMENTS
-    return ErrorCode.UNAVAILABLE
+ERRORS: Final = {
+    UnknownNote: ErrorCode.NOT_FOUND,
+    NoteConflict: ErrorCode.CONFLICT,
+    InputError: ErrorCode.INVALID_ARGUMENTS,
+    FoldlineError: ErrorCode.UNAVAILABLE,
+}
+"""The code of an error; the first kind that it is of counts."""

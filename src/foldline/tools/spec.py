@@ -83,10 +83,8 @@ class Tool:
             InputError: There is no such dialect.
         """
         if dialect not in FRAMES:
-            raise InputError(
-                f"there is no notation of tools for {dialect[:60]!r}",
-                hint=f"{suggest_name(dialect, FRAMES)}Known: {', '.join(FRAMES)}.",
-            )
+            hint = f"{suggest_name(dialect, FRAMES)}Known: {', '.join(FRAMES)}."
+            raise InputError(f"there is no notation of tools for {dialect[:60]!r}", hint=hint)
         key = KEYS.get(dialect, "parameters")
         named = {"name": self.name, "description": self.description}
         return FRAMES[dialect]({**named, key: deepcopy(dict(self.parameters))})
@@ -195,9 +193,8 @@ class ActionTool:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
-            given, problems = check_arguments(
-                self._schema(action), self._filter_arguments(action, arguments)
-            )
+            wanted = self._filter_arguments(action, arguments)
+            given, problems = check_arguments(self._schema(action), wanted)
             if problems:
                 wrong = "; ".join(one.removesuffix(".") for one in problems)
                 message = f"{action} was not done: {wrong}."
@@ -212,18 +209,14 @@ class ActionTool:
     def tool(self) -> Tool:
         """The tool, for an agent."""
         names = {name.rstrip("!") for one in self.for_models for name in self.takes[one].split()}
-        parameters = object_schema(
-            "action",
-            action={"type": "string", "enum": list(self.for_models)},
-            **{name: schema for name, schema in self.properties.items() if name in names},
-        )
-        return Tool(
-            self.name,
-            self.description,
-            parameters,
-            lambda given: self.output(**given),
-            labels=self.labels,
-        )
+        taken = {name: schema for name, schema in self.properties.items() if name in names}
+        actions = {"type": "string", "enum": list(self.for_models)}
+        parameters = object_schema("action", action=actions, **taken)
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.output(**given)
+
+        return Tool(self.name, self.description, parameters, act, labels=self.labels)
 
     def _schema(self, action: str) -> Schema:
         names = self.takes[action].split()

@@ -84,9 +84,14 @@ class Slot:
         try:
             output = await _run_within(self.tool, arguments, seconds)
         except BaseException:
-            self._take_back(before)
+            with self._lock:  # a trial that was cancelled may be made again at once
+                if self.breaker.failures == before.failures:
+                    self.breaker = before
             raise
-        self._end(output)
+        with self._lock:
+            success = output.code not in FAILURES
+            if not success or self.breaker.failures:
+                self.breaker = self.breaker.after(success, self.clock())
         return bound_output(output, self.settings.longest)
 
     def set(self, breaker: Breaker) -> None:
@@ -104,23 +109,12 @@ class Slot:
                 self.breaker = before.trying(now)
                 return before
             name, left = self.tool.name, before.wait(now)
-        message = (
-            f"{name} was not run: it failed {before.failures} times in a row and is paused for "
-            f"another {left:.0f} seconds. Do without it, or try again later."
-        )
+        why = f"it failed {before.failures} times in a row and is paused for another {left:.0f}"
+        message = f"{name} was not run: {why} seconds. Do without it, or try again later."
         return ToolOutput.error(ErrorCode.UNAVAILABLE, message, paused=left)
 
-    def _end(self, output: ToolOutput) -> None:
-        with self._lock:
-            success = output.code not in FAILURES
-            if not success or self.breaker.failures:
-                self.breaker = self.breaker.after(success, self.clock())
 
-    def _take_back(self, before: Breaker) -> None:
-        """Forget a trial that was cancelled, so that another one may be made at once."""
-        with self._lock:
-            if self.breaker.failures == before.failures:
-                self.breaker = before
+LOOK: Final = "It may still have had an effect: look before you call it again."
 
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
@@ -141,10 +135,7 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     if task.cancelled():
         return ToolOutput.error(ErrorCode.CANCELLED, f"{tool.name} called itself off.")
     _leave(task)
-    message = (
-        f"{tool.name} was given up after {seconds:g} seconds. It may still have had an effect: "
-        "look before you call it again."
-    )
+    message = f"{tool.name} was given up after {seconds:g} seconds. {LOOK}"
     return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
 
 
@@ -244,12 +235,10 @@ class Toolset(ToolCollection):
 
         for together in self._together(calls):
             tasks = {asyncio.ensure_future(one(index)): index for index in together}
-            waiting = set(tasks)
+            waiting, soonest = set(tasks), asyncio.FIRST_COMPLETED
             try:
                 while waiting:
-                    done, waiting = await asyncio.wait(
-                        waiting, return_when=asyncio.FIRST_COMPLETED
-                    )
+                    done, waiting = await asyncio.wait(waiting, return_when=soonest)
                     for task in sorted(done, key=tasks.__getitem__):
                         yield tasks[task], task.result()
             finally:
@@ -289,11 +278,8 @@ class CombinedToolset(Toolset):
         return tuple(found.values())
 
     def _find(self, name: str) -> Slot | ToolOutput:
-        refused: ToolOutput | None = None
-        for tools in self._sets:
-            found = tools._find(name)
-            if isinstance(found, Slot):
-                return found
-            if found.code is not ErrorCode.NOT_FOUND:
-                refused = refused or found
-        return refused or self._missing(name)
+        found = [tools._find(name) for tools in self._sets]
+        slots = (one for one in found if isinstance(one, Slot))
+        told = (one for one in found if isinstance(one, ToolOutput))
+        refused = (one for one in told if one.code is not ErrorCode.NOT_FOUND)
+        return next(slots, None) or next(refused, None) or self._missing(name)
