@@ -19,7 +19,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 GREP: Final = option_spec(PROGRAMS["special"]["grep"])
 RG: Final = option_spec(PROGRAMS["special"]["rg"])
@@ -38,7 +38,7 @@ def check_rg(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
 
 def _search(
     name: str,
-    forced: tuple[str, ...],
+    forced: Sequence[str],
     spec: OptionSpec,
     words: Sequence[str],
     place: WorkingDirectory,
@@ -79,16 +79,8 @@ PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "val
 MOMENTS: Final = frozenset(f"-newer{x}{y}" for x in "aBcm" for y in "aBcmt")
 """``-newerXY`` takes a path, or a moment where it ends in t."""
 
-RISKS: Final[dict[str, Risk]] = {
-    "-delete": "write",
-    "-fprint": "write",
-    "-fprint0": "write",
-    "-fprintf": "write",
-    "-fls": "write",
-    "-execdir": "execute",
-    "-ok": "execute",
-    "-okdir": "execute",
-}
+WRITING: Final = names("-delete -fprint -fprint0 -fprintf -fls")
+"""What writes; anything else that is not known may run something."""
 
 NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
 """What tells of files without showing what they hold."""
@@ -143,10 +135,8 @@ class _Expression:
         elif word == "-exec":
             self._exec(left)
         else:
-            raise Beyond(
-                f"{self.name} with {visible(word)} is more than this terminal knows to be safe.",
-                RISKS.get(word, "execute"),
-            )
+            why = f"{self.name} with {visible(word)} is more than this terminal knows to be safe."
+            raise Beyond(why, "write" if word in WRITING else "execute")
 
     def _exec(self, left: list[str]) -> None:
         words: list[str] = []
@@ -200,9 +190,8 @@ def check_inner(
     """
     name, *rest = words
     if name not in READERS:
-        raise Beyond(
-            f"{by} runs only programs that read their operands, not {visible(name)}.", "execute"
-        )
+        why = f"{by} runs only programs that read their operands, not {visible(name)}."
+        raise Beyond(why, "execute")
     return check(name, rest, place)
 
 

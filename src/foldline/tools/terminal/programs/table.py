@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import suggest_name
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below, find_binary
+from foldline.tools.terminal.programs import scripts, searching
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
@@ -18,13 +19,6 @@ from foldline.tools.terminal.programs.options import (
     names,
     option_spec,
     read_arguments,
-)
-from foldline.tools.terminal.programs.scripts import check_awk, check_jq, check_sed
-from foldline.tools.terminal.programs.searching import (
-    check_find,
-    check_grep,
-    check_rg,
-    check_xargs,
 )
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
@@ -108,10 +102,8 @@ def _check_operand(
     operand: str, row: Program, given: ProgramArguments, place: WorkingDirectory
 ) -> None:
     if row.expands and operand.startswith("@"):
-        raise Refused(
-            f"{visible(operand)} stands for the words in a file, which nobody has checked.",
-            f"Write {visible('./' + operand)} for a file of that name.",
-        )
+        why = f"{visible(operand)} stands for the words in a file, which nobody has checked."
+        raise Refused(why, f"Write {visible('./' + operand)} for a file of that name.")
     if operand == "-" or row.operands in {"text", "none"}:
         return
     if row.operands == "listed" and given.has(*_ITSELF) and not given.has(*_TARGET):
@@ -196,23 +188,23 @@ def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
 
 SPECIAL: Final[dict[str, Checker]] = {
     "[": check_test,
-    "awk": check_awk,
+    "awk": scripts.check_awk,
     "date": check_date,
     "df": check_df,
     "echo": check_echo,
-    "egrep": check_grep,
-    "fgrep": check_grep,
-    "find": lambda name, words, place: check_find(name, words, place, check_command),
+    "egrep": searching.check_grep,
+    "fgrep": searching.check_grep,
+    "find": lambda name, words, place: searching.check_find(name, words, place, check_command),
     "git": check_git,
-    "grep": check_grep,
-    "jq": check_jq,
+    "grep": searching.check_grep,
+    "jq": scripts.check_jq,
     "printf": check_printf,
-    "rg": check_rg,
-    "sed": check_sed,
+    "rg": searching.check_rg,
+    "sed": scripts.check_sed,
     "test": check_test,
     "whereis": check_which,
     "which": check_which,
-    "xargs": lambda name, words, place: check_xargs(name, words, place, check_command),
+    "xargs": lambda name, words, place: searching.check_xargs(name, words, place, check_command),
 }
 
 HELPING: Final = {
