@@ -36,10 +36,8 @@ class _Walk:
     def look(self) -> None:
         self.seen += 1
         if self.seen > MOST_LOOKED_AT or len(self.hits) > MOST_HITS:
-            raise Refused(
-                f"A glob has more than {MOST_HITS:,} hits, or looks at too many names.",
-                "Use find, or a narrower pattern.",
-            )
+            why = f"A glob has more than {MOST_HITS:,} hits, or looks at too many names."
+            raise Refused(why, "Use find, or a narrower pattern.")
 
 
 def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:

@@ -360,8 +360,6 @@ def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
         case ">&" | "1>&" | "2>&", same if same in {"1", "2"}:
             pass
         case _:
-            raise Refused(
-                "This terminal refuses a redirection to a file or descriptor.",
-                "Only 2>/dev/null, >/dev/null, &>/dev/null, 2>&1 and >&2 are understood; "
-                "files are written by other tools.",
-            )
+            signs = "2>/dev/null, >/dev/null, &>/dev/null, 2>&1 and >&2"
+            hint = f"Only {signs} are understood; files are written by other tools."
+            raise _refuse("a redirection to a file or descriptor", hint)

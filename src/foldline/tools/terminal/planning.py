@@ -107,10 +107,8 @@ def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[P
     name, *words = _words(command, place)
     checked = check_command(name, words, place)
     if checked.opaque and not confined:
-        raise Refused(
-            f"{name} is refused: what it reads or runs is decided by what it finds.",
-            "Only the kernel could confine that, and here it does not.",
-        )
+        why = f"{name} is refused: what it reads or runs is decided by what it finds."
+        raise Refused(why, "Only the kernel could confine that, and here it does not.")
     arguments = (locate_binary(checked.program), *checked.arguments)
     profile = Profile(forks=checked.forks)
     stage = PipelineStage(arguments, command.out, command.err, profile)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
@@ -83,8 +83,8 @@ class Terminal:
     ) -> None:
         self._place = self._home = place
         self._confinement = confinement
-        self._confined = confinement.name != "UNCONFINED"
-        self._allow_cd, self._approvals, self._keeping = allow_cd, approvals, keeping
+        self._rules = {"confined": confinement.name != "UNCONFINED", "allow_cd": allow_cd}
+        self._approvals, self._keeping = approvals, keeping
         self._lock = Lock()
         self.limits = limits
 
@@ -123,18 +123,12 @@ class Terminal:
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):
-                raise BudgetError(
-                    "The log of approvals lies in the workspace.", hint="Keep it elsewhere."
-                )
+                why = "The log of approvals lies in the workspace."
+                raise BudgetError(why, hint="Keep it elsewhere.")
         confinement = choose_confinement(sandbox, allow_unconfined=allow_unconfined)
-        return cls(
-            place,
-            confinement,
-            limits=limits or TerminalLimits(),
-            allow_cd=allow_cd,
-            approvals=approvals,
-            keeping=keeping or OutputsInMemory(),
-        )
+        limits, keeping = limits or TerminalLimits(), keeping or OutputsInMemory()
+        rest: dict[str, Any] = {"allow_cd": allow_cd, "approvals": approvals, "keeping": keeping}
+        return cls(place, confinement, limits=limits, **rest)
 
     @property
     def sandbox(self) -> str:
@@ -194,11 +188,9 @@ class Terminal:
     def _run(self, command: str, stop: Event | None) -> CommandResult:
         shown = visible(command, 500)
         try:
-            steps = plan_all(
-                parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
-            )
+            steps = plan_all(parse_line(command), self._place, **self._rules)
             beyond = [more for step in steps for more in step.beyond]
-            if beyond and not self._confined:
+            if beyond and not self._rules["confined"]:
                 hint = "Nothing more is approved where nothing is confined."
                 raise Refused(beyond[0].reason, hint)
             request = request_approval(steps, self._approvals) if beyond else None
@@ -234,9 +226,7 @@ class Terminal:
             if output.codes and step.pipeline.joint == ("||" if output.codes[-1] == 0 else "&&"):
                 continue
             if step.place != self._place:  # a cd before it went otherwise than it was planned
-                step = plan_pipeline(
-                    step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
-                )
+                step = plan_pipeline(step.pipeline, self._place, **self._rules)
                 if step.beyond:
                     raise step.beyond[0]
             self._step(step, output, until, stop)
@@ -290,13 +280,10 @@ class Terminal:
 def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:
     path = os.path.realpath(workspace)
     if path in NEVER or path.startswith(UNREAL):
-        raise BudgetError(
-            f"{path} is no workspace: it holds the system itself.", hint="Name a folder of yours."
-        )
+        why = f"{path} is no workspace: it holds the system itself."
+        raise BudgetError(why, hint="Name a folder of yours.")
     try:
         return WorkingDirectory.at(path)
     except OSError as error:
-        raise BudgetError(
-            f"The workspace {visible(path)} cannot be opened: {error.strerror}.",
-            hint="Name a directory that exists.",
-        ) from error
+        why = f"The workspace {visible(path)} cannot be opened: {error.strerror}."
+        raise BudgetError(why, hint="Name a directory that exists.") from error
