@@ -45,9 +45,7 @@ def next_state(state: State, event: Event) -> State:
 
 LARGEST: Final = 64 << 20
 
-UNREADABLE: Final = (
-    ValueError, RecursionError, KeyError, TypeError, AttributeError, InputError,
-)  # fmt: skip
+UNREADABLE: Final = (ValueError, RecursionError, KeyError, TypeError, AttributeError, InputError)
 """What a line raises that is no event, or none that can happen."""
 
 
