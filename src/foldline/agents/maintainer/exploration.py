@@ -140,9 +140,7 @@ LOOK: Final = 200
 """Tokens that any look costs, whatever comes of it."""
 
 
-def next_probes(
-    survey: CodebaseSurvey, trail: Trail, question: str = "", *, most: int = 5
-) -> tuple[Probe, ...]:
+def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tuple[Probe, ...]:
     """
     Propose what to look at next, the best first.
 
@@ -154,7 +152,6 @@ def next_probes(
         survey: What was counted.
         trail: What was looked at.
         question: What it is about; "" for the codebase as a whole.
-        most: How many are proposed.
     """
     wanted = set(terms(question)) if question else set()
     tangled: dict[str, int] = {}
@@ -176,7 +173,7 @@ def next_probes(
         reasons += [f"a function of complexity {knot}"] if knot > 10 else []
         why = ", ".join([*reasons, f"{lines:,} lines"])
         found.append(Probe(path, promise / cost**0.5, cost, why))
-    best = sorted(found, key=lambda one: (-one.value, one.path))[:most]
+    best = sorted(found, key=lambda one: (-one.value, one.path))[:5]
     top = best[0].value if best else 1.0
     return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
 
@@ -185,17 +182,13 @@ def describe_exploration(
     survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
 ) -> str:
     """Say in words how far the exploration is, and what to look at next."""
-    done = (
-        f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks; "
-        f"{trail.tokens:,} of {budget.tokens:,} tokens; "
-        f"{trail.novelty(budget.window):.0%} of the last looks was new."
-    )
+    looked = f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks"
+    spent = f"{trail.tokens:,} of {budget.tokens:,} tokens"
+    done = f"{looked}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."
     if stop := stop_reason(trail, budget):
         return f"{done}\nStop looking: {stop}. Conclude, and record what you found."
-    probes = [
-        f"- {probe.path} (about {probe.cost:,} tokens): {probe.why}"
-        for probe in next_probes(survey, trail, question)
-    ]
+    proposed = next_probes(survey, trail, question)
+    probes = [f"- {one.path} (about {one.cost:,} tokens): {one.why}" for one in proposed]
     return "\n".join([done, *(probes or ["Nothing is left that promises much. Conclude."])])
 
 

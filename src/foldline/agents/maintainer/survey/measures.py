@@ -179,10 +179,8 @@ def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory
         most: Commits.
         below: The folder of the codebase in it; paths are relative to that.
     """
-    command = (
-        f"git -C {shlex.quote(below)} log -n {most} --no-merges --no-renames --numstat "
-        "--relative --format='commit %h %ct %aN' -- ."
-    )
+    options = f"-n {most} --no-merges --no-renames --numstat --relative"
+    command = f"git -C {shlex.quote(below)} log {options} --format='commit %h %ct %aN' -- ."
     ran = terminal.run(command)
     if ran.status != "ok":
         last = ["git said nothing", *ran.stderr.strip().splitlines()][-1][:200]
@@ -211,8 +209,9 @@ def parse_log(text: str) -> FileHistory:
     return FileHistory(dict(commits), dict(lines), authors, seen, newest)
 
 
+MOST_FUNCTIONS: Final = 500
 LONGEST_MEASURED: Final = 200_000
-"""Characters of a file that is measured."""
+"""Functions that are named, and characters of a file that is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,38 +236,30 @@ class ComplexityReport:
     trouble: str = ""
 
 
-def measure_complexity(
-    sources: Iterable[SurveyedFile],
-    seconds: float,
-    *,
-    keep: int = 500,
-    clock: Callable[[], float] = time.monotonic,
-) -> ComplexityReport:
+def measure_complexity(sources: Iterable[SurveyedFile], seconds: float) -> ComplexityReport:
     """
     Measure the functions of files, until the time is over.
 
     Args:
         sources: The files, what matters most first.
         seconds: The time for all of them.
-        keep: So many functions are returned.
-        clock: Returns seconds.
     """
     try:
         import lizard  # type: ignore[import-untyped]  # it has no types
     except ImportError:
         return ComplexityReport(trouble=str(MissingExtra("lizard", "maintain")))
     analyze = lizard.analyze_file.analyze_source_code
-    until, found, files, left = clock() + seconds, list[Function](), 0, 0
+    until, found, files, left = time.monotonic() + seconds, list[Function](), 0, 0
     for source in sources:
         if not is_code(source.path) or len(source.text) > LONGEST_MEASURED or source.generated:
             continue
-        if clock() > until:
+        if time.monotonic() > until:
             left += 1
             continue
         files += 1
         found += _functions(analyze, source)
     found.sort(key=lambda one: (-one.complexity, -one.lines, one.path, one.line))
-    return ComplexityReport(tuple(found[:keep]), files, left)
+    return ComplexityReport(tuple(found[:MOST_FUNCTIONS]), files, left)
 
 
 def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list[Function]:
@@ -277,7 +268,5 @@ def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list
     except Exception:  # noqa: BLE001  # code that its parser cannot read is left out
         return []
     figures = attrgetter("start_line", "cyclomatic_complexity", "nloc", "parameter_count")
-    return [
-        Function(source.path, str(one.name)[:200], *map(int, figures(one)))
-        for one in result.function_list
-    ]
+    found = ((str(one.name)[:200], map(int, figures(one))) for one in result.function_list)
+    return [Function(source.path, name, *numbers) for name, numbers in found]
