@@ -52,21 +52,13 @@ CHANGED: Final = (
 )
 EMPTY: Final = "[It returned nothing.]"
 
-INTERRUPTED: Final = ToolOutput.error(
-    ErrorCode.CANCELLED,
-    "[The program ended before the result of this call was recorded. It may have had an effect, "
-    "whole or in part: look before you make it again.]",
-)
-CANCELLED: Final = ToolOutput.error(
-    ErrorCode.CANCELLED,
-    "[This call was cancelled. It may have had an effect, whole or in part: look before you make "
-    "it again.]",
-)
-CUT: Final = ToolOutput.error(
-    ErrorCode.INVALID_ARGUMENTS,
-    "This call was not run: your answer reached its cap in the middle of it. Say less, and call "
-    "again.",
-)
+EFFECT: Final = "It may have had an effect, whole or in part: look before you make it again."
+ENDED: Final = "The program ended before the result of this call was recorded."
+INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[{ENDED} {EFFECT}]")
+CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[This call was cancelled. {EFFECT}]")
+
+CAPPED: Final = "This call was not run: your answer reached its cap in the middle of it."
+CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{CAPPED} Say less, and call again.")
 
 FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
 """What a session is told when an answer ended because the window was full."""

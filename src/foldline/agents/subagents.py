@@ -52,13 +52,9 @@ DESCRIPTION: Final = (
 )
 
 
+TASK: Final = "What to find out or to do, and all that must be known for it."
 PARAMETERS: Final = object_schema(
-    "task",
-    task=text_schema(
-        "What to find out or to do, and all that must be known for it.",
-        minLength=1,
-        maxLength=LONGEST_TASK,
-    ),
+    "task", task=text_schema(TASK, minLength=1, maxLength=LONGEST_TASK)
 )
 
 

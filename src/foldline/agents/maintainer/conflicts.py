@@ -163,11 +163,8 @@ def find_conflicts(
         root: The codebase.
     """
     some_notes, some_items = list(notes)[:MOST], list(items)[:MOST]
-    return (
-        *_with_workspace(some_notes, some_items, root),
-        *_between_notes(some_notes),
-        *_repeated_in_memory(some_notes, some_items),
-    )
+    elsewhere = (*_with_workspace(some_notes, some_items, root), *_between_notes(some_notes))
+    return (*elsewhere, *_repeated_in_memory(some_notes, some_items))
 
 
 def _with_workspace(

@@ -103,14 +103,12 @@ class CodebaseMaintainer:
         self.memory_tool = MemoryTool(user_id=project_name, path=self.place.memory)
         self.note_tool = NoteTool(workspace=self.place.notes)
         self.terminal_tool = TerminalTool(self.root.path, timeout=60, approvals=approvals)
-        self.knowledge = CodebaseKnowledge(
-            self.root, self.note_tool.notes, self.memory_tool.memory, project_name, self.session_id
-        )
+        stores, named = (self.note_tool.notes, self.memory_tool.memory), project_name
+        self.knowledge = CodebaseKnowledge(self.root, *stores, named, self.session_id)
         if window is not None:
             context = replace(context, max_tokens=min(context.max_tokens, window // SHARE))
-        self.context_builder = ContextBuilder(
-            config=context, sources=[lambda query: self.knowledge.packets(query)]
-        )
+        known = [lambda query: self.knowledge.packets(query)]
+        self.context_builder = ContextBuilder(config=context, sources=known)
         self.watch = ExplorationWatch(budget or ExplorationBudget())
         self._options: dict[str, Any] = {"window": window, "max_tokens": max_tokens}
         self._limits = limits
