@@ -127,12 +127,10 @@ def check_shrink(result: Compaction[Any], given: Any) -> None:
         assert result.messages is given, "SHRINK: nothing shrank, yet another object came back."
         assert not receipt.edits, "SHRINK: nothing shrank, yet there are edits."
         return
-    assert receipt.tokens_after < receipt.tokens_before, (
-        f"SHRINK: {receipt.tokens_before} tokens became {receipt.tokens_after}."
-    )
-    assert receipt.tokens_after <= receipt.budget, (
-        f"SHRINK: {receipt.tokens_after} tokens are left of {receipt.budget} that were allowed."
-    )
+    before, after = receipt.tokens_before, receipt.tokens_after
+    assert after < before, f"SHRINK: {before} tokens became {after}."
+    allowed = f"{receipt.budget} that were allowed"
+    assert after <= receipt.budget, f"SHRINK: {after} tokens are left of {allowed}."
 
 
 def check_prefix(result: Compaction[Any], given: Any) -> None:
@@ -253,9 +251,8 @@ def _check_exact(found: Recalled, message: Message, index: int | None) -> None:
     same = found.raw is raw or canonical_json(found.raw) == canonical_json(raw)
     is_step = part is None and message.role == "assistant"
     exact = same and (text in found.text if is_step else found.text == text)
-    assert exact, (
-        f"LOSSLESS: what {found.handle} recalls is not what message {message.id[:8]} said."
-    )
+    what = f"what {found.handle} recalls"
+    assert exact, f"LOSSLESS: {what} is not what message {message.id[:8]} said."
 
 
 def check_term(
@@ -299,9 +296,8 @@ def check_honest(
     receipt, name = result.receipt, result.transcript.dialect
     assert receipt.messages_before == len(result.transcript.messages), "HONEST: messages before."
     assert receipt.messages_after == len(result.shown.messages), "HONEST: messages after."
-    assert (receipt.status == "compacted") == bool(receipt.edits), (
-        f"HONEST: the status is {receipt.status!r} with {len(receipt.edits)} edits."
-    )
+    status = f"the status is {receipt.status!r} with {len(receipt.edits)} edits"
+    assert (receipt.status == "compacted") == bool(receipt.edits), f"HONEST: {status}."
     if result.messages is None or name not in DIALECTS:
         return
     before, after = (given, receipt.tokens_before), (result.messages, receipt.tokens_after)

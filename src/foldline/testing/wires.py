@@ -157,10 +157,9 @@ def _with_ids(item: dict[str, Any], index: int) -> dict[str, Any]:
 
 def _anthropic(messages: Sequence[Message]) -> Any:
     system, rest = _split_system(messages)
-    items = [
-        _anthropic_message(message, begins=index == 0 or rest[index - 1].role != "assistant")
-        for index, message in enumerate(rest)
-    ]
+    before = ["user", *(message.role for message in rest)]
+    turns = zip(rest, before, strict=False)
+    items = [_anthropic_message(message, begins=role != "assistant") for message, role in turns]
     return {"system": system, "messages": items} if system else items
 
 
@@ -259,12 +258,12 @@ def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     written: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
     if thoughts := _thoughts(parts):
         written["additional_kwargs"] = thoughts
-    calls = [
-        {"name": part.name, "args": _value(part), "id": _number(part), "type": "tool_call"}
-        for part in parts
-        if isinstance(part, ToolCall)
-    ]
+    calls = [_langchain_call(part) for part in parts if isinstance(part, ToolCall)]
     return {**written, "tool_calls": calls} if calls else written
+
+
+def _langchain_call(call: ToolCall) -> dict[str, Any]:
+    return {"name": call.name, "args": _value(call), "id": _number(call), "type": "tool_call"}
 
 
 # --- Pydantic AI ---------------------------------------------------------------------------

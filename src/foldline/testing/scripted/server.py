@@ -70,7 +70,7 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._requests: list[ReceivedRequest] = []
         self._errors: list[BaseException] = []
-        self._listener = Listener(self)
+        self._listener = Listener(self.respond)
         serve = partial(self._listener.serve_forever, poll_interval=0.02)
         self._thread = threading.Thread(target=serve, name="foldline-scripted-server", daemon=True)
         self._thread.start()
