@@ -179,10 +179,9 @@ def stats_tool(opens: Opens) -> Tool:
 def _line(info: SessionInfo) -> str:
     day = datetime.fromtimestamp(min(max(0.0, info.updated), 4e9), UTC)
     window = f", window {info.head.window:,}" if info.head.window else ""
-    return (
-        f"{info.head.name} · {info.head.model or info.head.dialect}{window} · "
-        f"{info.messages:,} messages, {info.batches:,} compactions · {day:%Y-%m-%d %H:%M} UTC"
-    )
+    model = f"{info.head.model or info.head.dialect}{window}"
+    counts = f"{info.messages:,} messages, {info.batches:,} compactions"
+    return f"{info.head.name} · {model} · {counts} · {day:%Y-%m-%d %H:%M} UTC"
 
 
 def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
@@ -204,10 +203,8 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
         opens: Opens it.
         config: How to compact.
     """
-    parameters = object_schema(
-        focus={"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
-        session=SESSION,
-    )
+    focus = {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""}
+    parameters = object_schema(focus=focus, session=SESSION)
 
     def run(given: dict[str, Any]) -> ToolOutput:
         with opens() as archive:
@@ -246,7 +243,8 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
-    return _actions_tool("note", NOTES, NOTE_PROPERTIES, actions, run, write=write)
+    parameters, words = _for_actions(actions, NOTE_PROPERTIES, NOTES, write)
+    return _tool("note", words, parameters, run, write=write)
 
 
 def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
@@ -267,24 +265,17 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
             return memory.output(**given)
 
     actions = FOR_MODELS if write else LOOKING_AT_MEMORY
-    return _actions_tool("memory", MEMORY, PROPERTIES, actions, run, write=write)
+    parameters, words = _for_actions(actions, PROPERTIES, MEMORY, write)
+    return _tool("memory", words, parameters, run, write=write)
 
 
-def _actions_tool(
-    name: str,
-    description: str,
-    properties: dict[str, Any],
-    actions: Collection[str],
-    run: Action,
-    *,
-    write: bool,
-) -> Tool:
-    """Return a tool that knows these actions and refuses all others."""
+def _for_actions(
+    actions: Collection[str], properties: dict[str, Any], description: str, write: bool
+) -> tuple[dict[str, Any], str]:
+    """Return parameters and description of a tool that knows some actions and no others."""
     action = {"type": "string", "enum": list(actions)}
-    parameters = object_schema("action", action=action, **properties)
-    if not write:
-        description += f" Here it can only be looked at: {', '.join(actions)}."
-    return _tool(name, description, parameters, run, write=write)
+    words = "" if write else f" Here it can only be looked at: {', '.join(actions)}."
+    return object_schema("action", action=action, **properties), f"{description}{words}"
 
 
 # --- what all of them share ----------------------------------------------------------------

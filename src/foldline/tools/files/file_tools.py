@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from foldline.tools.arguments import object_schema, text_schema, value_schema
@@ -30,6 +31,14 @@ OFFSET: Final = value_schema("integer", "Lines to pass over.", minimum=0, defaul
 LIMIT: Final = value_schema(["integer", "null"], "The most lines to show.", minimum=1)
 
 
+DESCRIPTIONS: Final = {
+    "read_file": "Read a text file, or some of its lines.",
+    "write_file": "Write a text file whole. A file that exists must have been read before.",
+    "edit_file": "Replace a piece of a text file. It must occur exactly once.",
+    "multi_edit_file": "Make several replacements in a text file, all of them or none.",
+}
+
+
 def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:
     """Return the tools read_file, write_file, edit_file and multi_edit_file."""
 
@@ -37,34 +46,22 @@ def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:
         pieces = [(one["old_string"], one["new_string"], one["replace_all"]) for one in edits]
         return workspace.edit(path, [Replacement(*piece) for piece in pieces])
 
-    reads, changes = frozenset({"read"}), frozenset({"read", "write"})
+    def edit_once(path: str, **piece: Any) -> ToolOutput:
+        return edit(path, [piece])
+
+    def tool(
+        name: str, act: Callable[..., ToolOutput], parameters: dict[str, Any], *labels: str
+    ) -> Tool:
+        named = frozenset({"read", *labels})
+        return Tool(name, DESCRIPTIONS[name], parameters, lambda given: act(**given), labels=named)
+
+    read = object_schema("path", path=PATH, offset=OFFSET, limit=LIMIT)
+    write = object_schema("path content", path=PATH, content=CONTENT)
+    once = object_schema("path old_string new_string", path=PATH, **EDIT)
+    often = object_schema("path edits", path=PATH, edits=EDITS)
     return (
-        Tool(
-            "read_file",
-            "Read a text file, or some of its lines.",
-            object_schema("path", path=PATH, offset=OFFSET, limit=LIMIT),
-            lambda given: workspace.read(**given),
-            labels=reads,
-        ),
-        Tool(
-            "write_file",
-            "Write a text file whole. A file that exists must have been read before.",
-            object_schema("path content", path=PATH, content=CONTENT),
-            lambda given: workspace.write(**given),
-            labels=changes,
-        ),
-        Tool(
-            "edit_file",
-            "Replace a piece of a text file. It must occur exactly once.",
-            object_schema("path old_string new_string", path=PATH, **EDIT),
-            lambda given: edit(given["path"], [given]),
-            labels=changes,
-        ),
-        Tool(
-            "multi_edit_file",
-            "Make several replacements in a text file, all of them or none.",
-            object_schema("path edits", path=PATH, edits=EDITS),
-            lambda given: edit(**given),
-            labels=changes,
-        ),
+        tool("read_file", workspace.read, read),
+        tool("write_file", workspace.write, write, "write"),
+        tool("edit_file", edit_once, once, "write"),
+        tool("multi_edit_file", edit, often, "write"),
     )
