@@ -19,12 +19,11 @@ from foldline.core.settings_codec import leaves
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 from foldline.settings.sources import (
-    KEY,
     environment_settings,
     file_settings,
     flatten,
-    resolve_template,
     variable,
+    with_template,
 )
 
 SCENARIO: Final = "scenario"
@@ -73,9 +72,7 @@ def load(
     folder = Path.cwd() if start is None else Path(start)
     given_here = flatten(arguments or {}, "argument")
     here = [(ENVIRONMENT, dict(environment_settings(world))), ("argument", given_here)]
-    for _, given in here:
-        if KEY in given:
-            given[KEY] = resolve_template(given[KEY], folder)
+    here = [(place, with_template(given, folder)) for place, given in here]
     layers = [*file_settings(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]

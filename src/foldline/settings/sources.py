@@ -205,19 +205,20 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
     """
     user = config_folder(environ) / FILE
     if user.is_file():
-        yield str(user), _with_template(flatten(_table(user), str(user)), user, inside=False)
+        yield str(user), with_template(flatten(_table(user), str(user)), user.parent)
     project = _project(start)
     if project is not None and project != user:
         values = flatten(_table(project), str(project))
         _check_user_settings(project, values)
         if isinstance(values.get(ROOT), str):
             values[ROOT] = _inside(project, values[ROOT])
-        yield str(project), _with_template(values, project, inside=True)
+        yield str(project), with_template(values, project.parent, inside=True)
 
 
-def _with_template(values: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
+def with_template(values: dict[str, Any], folder: Path, *, inside: bool = False) -> dict[str, Any]:
+    """Return settings with the template that they mean; see `resolve_template`."""
     if KEY in values:
-        values[KEY] = resolve_template(values[KEY], file.parent, inside=inside)
+        values[KEY] = resolve_template(values[KEY], folder, inside=inside)
     return values
 
 
