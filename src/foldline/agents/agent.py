@@ -122,16 +122,12 @@ class Agent:
         Raises:
             StoreError: The archive cannot be opened, or the session is in another format.
         """
-        named = getattr(model, "name", None)
-        session = Session.open(
-            path, name, format=model.dialect, model=named, window=window, **options
-        )
+        wire: dict[str, Any] = {"format": model.dialect, "model": getattr(model, "name", None)}
+        session = Session.open(path, name, window=window, **wire, **options)
         setup: dict[str, Any] = {"system": system, "limits": limits, "loops": loops, "root": root}
         try:
-            checkpoint = checkpoint_file(Path(path), name)
-            agent = cls(
-                session, model, tools, checkpoint=checkpoint, max_tokens=max_tokens, **setup
-            )
+            setup |= {"checkpoint": checkpoint_file(Path(path), name), "max_tokens": max_tokens}
+            agent = cls(session, model, tools, **setup)
         except BaseException:
             session.close()
             raise

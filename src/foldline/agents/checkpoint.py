@@ -96,9 +96,8 @@ def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
     if root is None:
         return WorkspaceState()
     newest = list(dict.fromkeys(reversed(list(paths))))[:MOST_FILES]
-    return WorkspaceState(
-        {path: _hash(root, path) for path in reversed(newest)}, git_head(root.path)
-    )
+    hashes = {path: _hash(root, path) for path in reversed(newest)}
+    return WorkspaceState(hashes, git_head(root.path))
 
 
 def touched_paths(

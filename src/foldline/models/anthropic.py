@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from foldline.core.asks import Stop
@@ -68,10 +68,7 @@ class AnthropicProtocol:
         if not isinstance(body.get("content"), list):
             raise malformed_answer("holds no content")
         blocks = objects(body["content"])
-        said, thoughts = (
-            "".join(text(b.get(kind)) for b in blocks if b.get("type") == kind)
-            for kind in ("text", "thinking")
-        )
+        said, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
         asked = (b for b in blocks if b.get("type") == "tool_use")
         stop = STOPS.get(text(body.get("stop_reason")), "unknown")
         return Completion(
@@ -125,7 +122,9 @@ class AnthropicAssembler:
             case "content_block_delta":
                 return self._delta(index, mapping(value.get("delta")))
             case "message_delta":
-                usage = {**mapping(self._message.get("usage")), **_drop_none(value.get("usage"))}
+                counted = mapping(value.get("usage")).items()
+                fresh = {name: number for name, number in counted if number is not None}
+                usage = {**mapping(self._message.get("usage")), **fresh}
                 self._message = {**self._message, **mapping(value.get("delta")), "usage": usage}
             case "message_stop":
                 self._done = True
@@ -169,5 +168,5 @@ class AnthropicAssembler:
         return {**self._message, "content": [self._blocks[i] for i in sorted(self._blocks)]}
 
 
-def _drop_none(usage: Any) -> dict[str, Any]:
-    return {key: value for key, value in mapping(usage).items() if value is not None}
+def _joined(blocks: Sequence[Mapping[str, Any]], kind: str) -> str:
+    return "".join(text(block.get(kind)) for block in blocks if block.get("type") == kind)

@@ -133,9 +133,8 @@ def _contents(path: Path) -> str:
             raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Name another file.")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"The models in {path} cannot be read: {error}", hint=f"Check {VARIABLE}."
-        ) from error
+        why = f"The models in {path} cannot be read: {error}"
+        raise InputError(why, hint=f"Check {VARIABLE}.") from error
 
 
 def _read(
@@ -203,11 +202,8 @@ def longest_prefix(name: str, known: Iterable[str]) -> str:
     The longest wins. What follows may be a date or a word, but no further version number: a
     model that came out later is not known, rather than taken for the one before.
     """
-    fits = (
-        candidate
-        for candidate in filter(name.startswith, known)
-        if (rest := name[len(candidate) :]) == "" or (rest[0] == "-" and not VERSION.match(rest))
-    )
+    rests = {begin: name.removeprefix(begin) for begin in filter(name.startswith, known)}
+    fits = (b for b, r in rests.items() if not r or (r[0] == "-" and not VERSION.match(r)))
     return max(fits, key=len, default="")
 
 

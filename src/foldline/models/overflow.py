@@ -202,6 +202,8 @@ def _sane(limit: int | None) -> int | None:
 _NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
 """A number, with or without marks between thousands."""
 
+_PLACE: Final = re.compile("LIMIT|ASKED|GIVEN|OUTPUT")
+
 _SENTENCES: Final = (
     ("anthropic", r"prompt is too long: ASKED tokens > LIMIT"),
     ("anthropic", r"exceed context limit: GIVEN \+ OUTPUT > LIMIT"),
@@ -270,9 +272,7 @@ def phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return whose words they are and the patterns; made once, when the first is looked for."""
 
     def compiled(sentence: str) -> re.Pattern[str]:
-        named = re.sub(
-            "LIMIT|ASKED|GIVEN|OUTPUT", lambda at: f"(?P<{at[0].lower()}>{_NUMBER})", sentence
-        )
+        named = _PLACE.sub(lambda at: f"(?P<{at[0].lower()}>{_NUMBER})", sentence)
         return re.compile(named.replace("…", r"[^\n]{0,60}?"), re.IGNORECASE)
 
     return tuple((provider, compiled(sentence)) for provider, sentence in _SENTENCES)

@@ -131,7 +131,11 @@ class Telemetry:
         """Record an event."""
         match event:
             case CompactionStarted():
-                self._start(event)
+                name = f"{OPERATION} {event.model}".strip()
+                attributes = redact_json(start_attributes(event))
+                span = self._tracer.start_span(name, attributes=attributes)
+                with self._lock:
+                    self._open[event.number] = span
             case CompactionFinished():
                 self._end(event)
             case ContextWarning():
@@ -139,12 +143,6 @@ class Telemetry:
                 self._warnings.add(1, {**_model_attributes(event), "foldline.level": level})
             case ToolOutputBounded():
                 self._bounded.add(len(event.handles), _model_attributes(event))
-
-    def _start(self, event: CompactionStarted) -> None:
-        name = f"{OPERATION} {event.model}".strip()
-        span = self._tracer.start_span(name, attributes=redact_json(start_attributes(event)))
-        with self._lock:
-            self._open[event.number] = span
 
     def _end(self, event: CompactionFinished) -> None:
         with self._lock:

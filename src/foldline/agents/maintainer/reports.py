@@ -26,7 +26,9 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
     ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
     """
     gone = datetime.now(UTC) - one.started
-    watch, known = one.watch, one.knowledge
+    watch, known, trail = one.watch, one.knowledge, one.watch.trail
+    recorded = {"notes_created": known.created, "issues_found": known.blockers}
+    looked = {"looks": len(trail.looks), "files": len(trail.files), "tokens": trail.tokens}
     return {
         "session_info": {
             "session_id": one.session_id,
@@ -35,17 +37,8 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
             "started": one.started.isoformat(timespec="seconds"),
             "duration_seconds": round(gone.total_seconds(), 3),
         },
-        "activity": {
-            "commands_executed": watch.commands,
-            "notes_created": known.created,
-            "issues_found": known.blockers,
-        },
-        "exploration": {
-            "looks": len(watch.trail.looks),
-            "files": len(watch.trail.files),
-            "tokens": watch.trail.tokens,
-            "novelty": round(watch.trail.novelty(watch.budget.window), 3),
-        },
+        "activity": {"commands_executed": watch.commands, **recorded},
+        "exploration": {**looked, "novelty": round(trail.novelty(watch.budget.window), 3)},
         "conversation": _conversation(one),
         "notes": one.note_tool.run({"action": "summary"}),
     }

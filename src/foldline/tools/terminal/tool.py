@@ -79,9 +79,9 @@ class TerminalTool:
         sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
         limits = TerminalLimits(timeout, output=max_output_size, shown=shown)
-        rest: dict[str, Any] = {"allow_cd": allow_cd, "sensitive": sensitive}
+        rest: dict[str, Any] = {"approvals": approvals, "sensitive": sensitive}
         self.terminal = Terminal.open(
-            workspace, limits=limits, sandbox=sandbox, approvals=approvals, **rest
+            workspace, limits=limits, sandbox=sandbox, allow_cd=allow_cd, **rest
         )
 
     def run(self, parameters: Mapping[str, Any]) -> str:

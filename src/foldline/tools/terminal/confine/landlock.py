@@ -68,9 +68,7 @@ class Landlock:
             why = "Landlock cannot keep .git from being changed in a workspace that may be."
             raise Refused(why, "Install bubblewrap, or write the files in another way.")
         filters = [compile_filter(stage.profile, mounted=False) for stage in stages]
-        written = [
-            (stage, stage.arguments, one) for stage, one in zip(stages, filters, strict=True)
-        ]
+        written = [(one, one.arguments, by) for one, by in zip(stages, filters, strict=True)]
         return draft_order(written, place, limits) | {"landlock": self._rules(place, widest)}
 
     def _rules(self, place: WorkingDirectory, profile: Profile) -> dict[str, Any]:
