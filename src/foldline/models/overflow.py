@@ -60,26 +60,30 @@ It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) 
 the decision to the next one, and at last to the table.
 """
 
-CODES: Final = {
-    "context_length_exceeded",  # OpenAI, Azure, DeepSeek, Groq, OpenRouter
-    "context_window_exceeded",
-    "exceed_context_size_error",  # llama.cpp
-    "input_too_long",
-    "model_context_window_exceeded",
-    "model_max_prompt_tokens_exceeded",  # GitHub Copilot
-    "prompt_too_long",
-    "request_too_large",  # Anthropic
-    "string_above_max_length",  # OpenAI, for one message
-}
+CODES: Final = frozenset(
+    {
+        "context_length_exceeded",  # OpenAI, Azure, DeepSeek, Groq, OpenRouter
+        "context_window_exceeded",
+        "exceed_context_size_error",  # llama.cpp
+        "input_too_long",
+        "model_context_window_exceeded",
+        "model_max_prompt_tokens_exceeded",  # GitHub Copilot
+        "prompt_too_long",
+        "request_too_large",  # Anthropic
+        "string_above_max_length",  # OpenAI, for one message
+    }
+)
 """Codes and types of errors that say it by themselves."""
 
-STOPS: Final = {
-    "context_length_exceeded",
-    "context_window_exceeded",
-    "model_context_window_exceeded",  # Anthropic, Z.ai
-    "model_length",  # Mistral
-    "overflow",
-}
+STOPS: Final = frozenset(
+    {
+        "context_length_exceeded",
+        "context_window_exceeded",
+        "model_context_window_exceeded",  # Anthropic, Z.ai
+        "model_length",  # Mistral
+        "overflow",
+    }
+)
 """Why a model stopped, when the window was full."""
 
 _CLASSES: Final = re.compile(

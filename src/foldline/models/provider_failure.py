@@ -160,10 +160,8 @@ def _text(error: BaseException) -> str:
 
 def _of_body(body: Any) -> Failure:
     """Read the JSON of an error: its words, codes and status, wherever a gateway put them."""
-    texts: list[str] = []
-    codes: list[str] = []
-    statuses: list[int] = []
-    limits: list[int] = []
+    texts, codes = list[str](), list[str]()
+    statuses, limits = list[int](), list[int]()
     if isinstance(body, (str, bytes)):
         parsed = _parse(body)
         body = parsed if isinstance(parsed, (Mapping, list)) else {"message": _string(body)}

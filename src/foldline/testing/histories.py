@@ -134,11 +134,8 @@ class _Writer:
     def answering(self, *calls: ToolCall) -> None:
         """Add the results in any order, in one message or in one each."""
         results = self.draw(st.permutations([self.result(call) for call in calls]))
-        if self.one_of(True, False):
-            self.add("tool", *results)
-        else:
-            for result in results:
-                self.add("tool", result)
+        for together in [results] if self.one_of(True, False) else [[one] for one in results]:
+            self.add("tool", *together)
 
     # --- steps of a healthy agent --------------------------------------------------------
 

@@ -39,10 +39,8 @@ MOST_SECONDS = 30.0
 def check_valid(result: Compaction[Any], given: Any) -> None:
     """VALID: the provider accepts the messages; what is signed is untouched or left out whole."""
     if result.receipt.status != "compacted":
-        assert result.messages is given, (
-            f"VALID: the status is {result.receipt.status!r}, but the messages that came back are "
-            "not the object that came in."
-        )
+        came = f"the status is {result.receipt.status!r}, but the messages that came back are not"
+        assert result.messages is given, f"VALID: {came} the object that came in."
         return
     if result.transcript.dialect in DIALECTS:
         check_accepted(result.shown, result.transcript.dialect)

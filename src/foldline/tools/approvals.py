@@ -310,12 +310,10 @@ class TerminalPrompt:
         writes.write(f"\nAn agent asks to run:\n\n{request}\n\n{choice}: ")
         writes.flush()
         word = reads.readline().strip().lower()
-        scopes: dict[str, Scope] = {"y": "once", "yes": "once"}
-        if session:
-            scopes |= {"s": "session", "session": "session"}
-        if word not in scopes:
+        if word not in ("y", "yes", *(("s", "session") if session else ())):
             return NO
-        return ApprovalAnswer(True, scopes[word], os.environ.get("USER", ""))
+        scope: Scope = "once" if word.startswith("y") else "session"
+        return ApprovalAnswer(True, scope, os.environ.get("USER", ""))
 
 
 class PromptQueue:

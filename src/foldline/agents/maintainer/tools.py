@@ -27,7 +27,7 @@ from foldline.notes.note import KINDS
 from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.notes import PROPERTIES, NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Tool
+from foldline.tools.spec import Action, Tool
 
 TEXT: Final = {"type": "string"}
 AUTHORITY: Final = text_schema("Who vouches for it: the files themselves, a person, or you.")
@@ -168,9 +168,7 @@ def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutp
     return ToolOutput(message, data={"result": rows})
 
 
-def _return_errors(
-    act: Callable[[dict[str, Any]], ToolOutput],
-) -> Callable[[dict[str, Any]], ToolOutput]:
+def _return_errors(act: Action) -> Action:
     """Return an action that tells what was wrong with a call instead of raising it."""
 
     def act_or_report(given: dict[str, Any]) -> ToolOutput:
