@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.asks import ModelLimits, Reply, Stop
 from foldline.errors import ModelError
@@ -94,12 +94,10 @@ def to_reply(done: Completion, name: str) -> Reply:
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    return Reply(
-        error=error.message if isinstance(error, ModelError) else explain_error(error),
-        stop="overflow" if isinstance(error, TooLong) else "unknown",
-        retry=isinstance(error, ModelError) and error.retry,
-        limit=error.limit if isinstance(error, TooLong) else None,
-        model=model,
-        seconds=seconds,
-        attempts=attempts,
-    )
+    asked: dict[str, Any] = {"model": model, "seconds": seconds, "attempts": attempts}
+    if not isinstance(error, ModelError):
+        return Reply(error=explain_error(error), stop="unknown", retry=False, **asked)
+    asked |= {"error": error.message, "retry": error.retry}
+    if isinstance(error, TooLong):
+        return Reply(stop="overflow", limit=error.limit, **asked)
+    return Reply(stop="unknown", **asked)

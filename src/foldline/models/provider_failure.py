@@ -29,9 +29,7 @@ _INNER: Final = ("error", "Error", "errors", "detail", "metadata", "raw", "respo
 _TEXTS: Final = ("message", "Message", "msg", "detail", "errorMessage", "error", "raw")
 _LIMITS: Final = ("n_ctx", "max_model_len")
 _CODES: Final = ("code", "type", "status", "error_code", "error_type", "__type", "Code", "reason")
-_STOPS: Final = (
-    *("stop_reason", "finish_reason", "finishReason", "stopReason", "stop", "reason"),
-)
+_STOPS: Final = ("stop_reason", "finish_reason", "finishReason", "stopReason", "stop", "reason")
 _COUNTS: Final = (
     ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count"),
     ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count"),
