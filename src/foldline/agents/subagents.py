@@ -10,7 +10,7 @@ What a sub-agent reads stays in its session. What comes back is a report of boun
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -146,14 +146,15 @@ class Subagents:
         """The tool ``delegate``."""
         # What a sub-agent may do is what calling it may do, also later.
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
-        return Tool(
-            DELEGATE,
-            DESCRIPTION,
-            PARAMETERS,
-            lambda given: run_blocking(self._output(given["task"])),
-            lambda given: self._output(given["task"]),
-            labels=frozenset({DELEGATE, *labels, *self._allowed}),
-        )
+        allowed = frozenset({DELEGATE, *labels, *self._allowed})
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return run_blocking(self._output(given["task"]))
+
+        def aact(given: dict[str, Any]) -> Awaitable[ToolOutput]:
+            return self._output(given["task"])
+
+        return Tool(DELEGATE, DESCRIPTION, PARAMETERS, act, aact, allowed)
 
     def run(self, task: str) -> SubagentReport:
         """

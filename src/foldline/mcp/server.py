@@ -14,7 +14,6 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as McpTool
 
 import foldline
-from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool, Toolbox
 
 PATH: Final = "/mcp"
@@ -57,7 +56,9 @@ class Server(MCPServer[Any]):
         context: Context[Any, Any] | None = None,  # noqa: ARG002  # of the class above
     ) -> CallToolResult:
         """Call a tool; whatever goes wrong is a result for the model to read."""
-        return _result(await self._box.arun(name, arguments))
+        output = await self._box.arun(name, arguments)
+        text = TextContent(type="text", text=output.text)
+        return CallToolResult(content=[text], is_error=not output.ok)
 
 
 class _OneToken:
@@ -105,8 +106,3 @@ def _describe(tool: Tool) -> McpTool:
     hints = ToolAnnotations(read_only_hint=looks, open_world_hint=False)
     schema, text = dict(tool.parameters), tool.description
     return McpTool(name=tool.name, description=text, input_schema=schema, annotations=hints)
-
-
-def _result(output: ToolOutput) -> CallToolResult:
-    text = TextContent(type="text", text=output.text)
-    return CallToolResult(content=[text], is_error=not output.ok)

@@ -215,7 +215,9 @@ class Skills:
         problems: list[str] = []
         for place in self._places(problems):
             try:
-                skill = _read(place)
+                data = read_resource(place, "SKILL.md", LONGEST_BODY)
+                version = hashlib.sha256(data).hexdigest()[:12]
+                skill = Skill(*parse_skill(data), version, list_resources(place), place)
                 if skill.name in found:
                     raise InputError(f"another skill has the name {skill.name!r}")
             except (InputError, OSError) as error:
@@ -289,10 +291,3 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
 
 def _suggest(name: str, names: Collection[str]) -> str:
     return f"{suggest_name(name, names)}There are: {', '.join(names) or 'none'}."
-
-
-def _read(place: Path) -> Skill:
-    """Read the skill in a folder."""
-    data = read_resource(place, "SKILL.md", LONGEST_BODY)
-    version = hashlib.sha256(data).hexdigest()[:12]
-    return Skill(*parse_skill(data), version, list_resources(place), place)
