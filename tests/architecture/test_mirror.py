@@ -12,10 +12,9 @@ from tests.architecture.sources import PACKAGE, ROOT, modules, relative
 TESTS = ROOT / "tests"
 
 PROVED_IN = {
-    "agents/maintainer/refactor/test_assistant.py": "agents/maintainer/refactor/editing.py",
     "agents/maintainer/test_maintainer.py": "agents/maintainer/folder.py "
     "agents/maintainer/questions.py agents/maintainer/reports.py agents/maintainer/tools.py",
-    "agents/test_loop.py": "agents/events.py agents/run_state.py",
+    "agents/test_loop.py": "agents/run_state.py",
     "formats/test_detect.py": "formats/dialect.py",
     "formats/test_files.py": "formats/recording.py",
     "inspector/test_browser.py": "inspector/pages/compaction.py inspector/pages/knows.py "

@@ -9,11 +9,10 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Self
 
-from foldline.agents.events import Event, RunFinished
 from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.loop import run_events
 from foldline.agents.loop_detection import LoopSettings
-from foldline.agents.run_state import AgentSetup, ChatModel
+from foldline.agents.run_state import AgentSetup, ChatModel, Event, RunFinished
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.rooted_files import Root
@@ -60,10 +59,9 @@ class Agent:
         max_tokens: int | None = None,
     ) -> None:
         if session.format not in ("", model.dialect):
-            raise InputError(
-                f"The session is in the format {session.format}, the model speaks {model.dialect}",
-                hint="Open another session for this model.",
-            )
+            formats = f"the format {session.format}, the model speaks {model.dialect}"
+            hint = "Open another session for this model."
+            raise InputError(f"The session is in {formats}", hint=hint)
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
         self._setup = AgentSetup(
             session,
@@ -124,22 +122,12 @@ class Agent:
         Raises:
             StoreError: The archive cannot be opened, or the session is in another format.
         """
-        named = getattr(model, "name", None)
-        session = Session.open(
-            path, name, format=model.dialect, model=named, window=window, **options
-        )
+        wire: dict[str, Any] = {"format": model.dialect, "model": getattr(model, "name", None)}
+        session = Session.open(path, name, window=window, **wire, **options)
+        setup: dict[str, Any] = {"system": system, "limits": limits, "loops": loops, "root": root}
         try:
-            agent = cls(
-                session,
-                model,
-                tools,
-                system=system,
-                limits=limits,
-                loops=loops,
-                root=root,
-                checkpoint=checkpoint_file(Path(path), name),
-                max_tokens=max_tokens,
-            )
+            setup |= {"checkpoint": checkpoint_file(Path(path), name), "max_tokens": max_tokens}
+            agent = cls(session, model, tools, **setup)
         except BaseException:
             session.close()
             raise
@@ -197,9 +185,8 @@ class Agent:
     async def astream(self, task: str | None = None) -> AsyncGenerator[Event, None]:
         """Yield what happens while the agent works; see `stream`."""
         if self._busy:
-            raise FoldlineError(
-                "The agent is running already.", hint="Wait for it, or make another one."
-            )
+            hint = "Wait for it, or make another one."
+            raise FoldlineError("The agent is running already.", hint=hint)
         self._busy = True
         try:
             async with aclosing(run_events(self._setup, task)) as events:
@@ -247,7 +234,6 @@ def checkpoint_file(path: Path, name: str) -> Path:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"The checkpoints cannot be kept in {folder}: {error.strerror}."
-        ) from error
+        why = f"The checkpoints cannot be kept in {folder}: {error.strerror}."
+        raise StoreError(why) from error
     return folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"

@@ -68,9 +68,8 @@ class WorkspaceState:
             if before != after:
                 what = "created" if before == GONE else "deleted" if after == GONE else "changed"
                 files.append((path, what))
-        return WorkspaceChanges(
-            tuple(files), None if self.git_head == now.git_head else (self.git_head, now.git_head)
-        )
+        heads = (self.git_head, now.git_head)
+        return WorkspaceChanges(tuple(files), None if heads[0] == heads[1] else heads)
 
     def to_dict(self) -> dict[str, Any]:
         """Return them as JSON values."""
@@ -84,13 +83,12 @@ class WorkspaceState:
         Raises:
             InputError: It is something else.
         """
-        files = value.get("files") if isinstance(value, Mapping) else None
-        head = value.get("head") if isinstance(value, Mapping) else None
-        if not isinstance(files, Mapping) or not isinstance(head, str):
-            raise InputError("this is no state of a workspace")
-        if not all(isinstance(one, str) for pair in files.items() for one in pair):
-            raise InputError("a file is named with its hash", field="files")
-        return cls(dict(files), head)
+        match value:
+            case {"files": dict(files), "head": str(head)}:
+                if not all(isinstance(one, str) for pair in files.items() for one in pair):
+                    raise InputError("a file is named with its hash", field="files")
+                return cls(files, head)
+        raise InputError("this is no state of a workspace")
 
 
 def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
@@ -98,18 +96,17 @@ def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
     if root is None:
         return WorkspaceState()
     newest = list(dict.fromkeys(reversed(list(paths))))[:MOST_FILES]
-    return WorkspaceState(
-        {path: _hash(root, path) for path in reversed(newest)}, git_head(root.path)
-    )
+    hashes = {path: _hash(root, path) for path in reversed(newest)}
+    return WorkspaceState(hashes, git_head(root.path))
 
 
 def touched_paths(
     root: Root | None, calls: Iterable[ToolCall], settings: FileSettings
 ) -> list[str]:
     """List the files inside the root that calls touch, by their path inside it."""
-    found: list[str] = []
     if root is None:
-        return found
+        return []
+    found = []
     for call in calls:
         for path, _, _ in find_touches(call, settings):
             with suppress(InputError):
@@ -127,40 +124,29 @@ def _hash(root: Root, path: str) -> str:
 def git_head(folder: Path) -> str:
     """Return the commit that is checked out in a folder, "" where there is none."""
     try:
-        git = _git_folder(folder)
+        git = folder / ".git"
+        if git.is_file():  # in a second worktree a file says where it is
+            git = folder / _line(git).removeprefix("gitdir: ")
         line = _line(git / "HEAD")
-        if not line.startswith("ref: "):
-            return line if _COMMIT.fullmatch(line) else ""
         name = line.removeprefix("ref: ")
+        if name == line:
+            return line if _COMMIT.fullmatch(line) else ""
         if ".." in name or name.startswith("/"):
             return ""
-        shared = git / "commondir"
-        places = [git, (git / _line(shared)).resolve()] if shared.is_file() else [git]
-        found = (_ref(place, name) for place in places)
-        return next((commit for commit in found if commit), "")
+        shared = _line(git / "commondir")
+        places = [git, (git / shared).resolve()] if shared else [git]
+        return next(filter(None, (_ref(place, name) for place in places)), "")
     except (OSError, ValueError):
         return ""
 
 
-def _git_folder(folder: Path) -> Path:
-    """Return the folder of git; in a second worktree a file says where it is."""
-    git = folder / ".git"
-    return folder / _line(git).removeprefix("gitdir: ") if git.is_file() else git
-
-
 def _ref(place: Path, name: str) -> str:
-    loose = place / name
-    if loose.is_file():
-        commit = _line(loose)
-        return commit if _COMMIT.fullmatch(commit) else ""
-    packed = place / "packed-refs"
-    if not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
-        return ""
-    for line in packed.read_text(encoding="utf-8", errors="replace").splitlines():
-        commit, _, ref = line.partition(" ")
-        if ref == name and _COMMIT.fullmatch(commit):
-            return commit
-    return ""
+    loose, packed = _line(place / name), place / "packed-refs"
+    if loose or not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
+        return loose if _COMMIT.fullmatch(loose) else ""
+    lines = packed.read_text(encoding="utf-8", errors="replace").splitlines()
+    commits = (commit for commit, _, ref in (line.partition(" ") for line in lines) if ref == name)
+    return next(filter(_COMMIT.fullmatch, commits), "")
 
 
 def _line(path: Path) -> str:
@@ -198,20 +184,14 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     Raises:
         StoreError: It cannot be written; the one before it is still there.
     """
-    value = {
-        "schema": SCHEMA,
-        "session": checkpoint.session,
-        "status": checkpoint.status,
-        "spending": checkpoint.spending.to_dict(),
-        "workspace": checkpoint.workspace.to_dict(),
-    }
+    value = {"schema": SCHEMA, "session": checkpoint.session, "status": checkpoint.status}
+    value |= {name: getattr(checkpoint, name).to_dict() for name in ("spending", "workspace")}
     try:
         replace_file(path, f"{json.dumps(value, indent=1)}\n".encode("ascii"))
     except OSError as error:
-        raise StoreError(
-            f"The checkpoint {path} cannot be written: {error.strerror}.",
-            hint="Name a file in a folder that exists and can be written.",
-        ) from error
+        why = f"The checkpoint {path} cannot be written: {error.strerror}."
+        hint = "Name a file in a folder that exists and can be written."
+        raise StoreError(why, hint=hint) from error
 
 
 def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
@@ -234,14 +214,9 @@ def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
             raise InputError(f"its schema is not {SCHEMA}")
         if value["session"] != session:
             raise InputError(f"it is of the session {value['session']!r:.60}")
-        return Checkpoint(
-            session,
-            str(value["status"]),
-            AgentSpending.from_dict(value["spending"]),
-            WorkspaceState.from_dict(value["workspace"]),
-        )
+        spending = AgentSpending.from_dict(value["spending"])
+        workspace = WorkspaceState.from_dict(value["workspace"])
+        return Checkpoint(session, str(value["status"]), spending, workspace)
     except (ValueError, KeyError, TypeError, RecursionError, FoldlineError) as error:
-        raise StoreError(
-            f"The file {path} is no checkpoint of {session!r}: {error}.",
-            hint="Move it away, or name another.",
-        ) from error
+        why = f"The file {path} is no checkpoint of {session!r}: {error}."
+        raise StoreError(why, hint="Move it away, or name another.") from error

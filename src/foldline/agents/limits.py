@@ -9,6 +9,7 @@ from foldline.core.validation import positive, whole
 from foldline.errors import InputError
 from foldline.models.completion import Completion
 from foldline.tools.output import ToolOutput
+from foldline.values.messages import Usage
 
 Status: TypeAlias = Literal[
     "done", "steps", "time", "money", "loop", "refused", "length", "silent"
@@ -63,15 +64,14 @@ class AgentSpending:
 
     def with_answer(self, answer: Completion) -> AgentSpending:
         """Return the sum with an answer of the model."""
-        output = 0 if answer.usage is None else answer.usage.output
-        whole_usage = 0 if answer.usage is None else answer.usage.total
+        usage = answer.usage or Usage()
         return replace(
             self,
             steps=self.steps + 1,
             usd=self.usd + (answer.usd or 0.0),
             unpriced=self.unpriced + (answer.usd is None),
-            input_tokens=self.input_tokens + whole_usage - output,
-            output_tokens=self.output_tokens + output,
+            input_tokens=self.input_tokens + usage.total - usage.output,
+            output_tokens=self.output_tokens + usage.output,
         )
 
     def with_call(self, output: ToolOutput) -> AgentSpending:

@@ -12,21 +12,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import chain, cycle
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
-from foldline.agents.events import (
+from foldline.agents.loop_detection import RepetitionDetector
+from foldline.agents.run_state import (
+    ENDS,
+    AgentSetup,
     ContextCompacted,
     Event,
     ModelAnswered,
     ModelRetried,
     RunFinished,
     RunResumed,
+    RunState,
     ToolCalled,
     ToolReturned,
 )
-from foldline.agents.loop_detection import RepetitionDetector
-from foldline.agents.run_state import AgentSetup, RunState
 from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta
@@ -48,21 +52,13 @@ CHANGED: Final = (
 )
 EMPTY: Final = "[It returned nothing.]"
 
-INTERRUPTED: Final = ToolOutput.error(
-    ErrorCode.CANCELLED,
-    "[The program ended before the result of this call was recorded. It may have had an effect, "
-    "whole or in part: look before you make it again.]",
-)
-CANCELLED: Final = ToolOutput.error(
-    ErrorCode.CANCELLED,
-    "[This call was cancelled. It may have had an effect, whole or in part: look before you make "
-    "it again.]",
-)
-CUT: Final = ToolOutput.error(
-    ErrorCode.INVALID_ARGUMENTS,
-    "This call was not run: your answer reached its cap in the middle of it. Say less, and call "
-    "again.",
-)
+EFFECT: Final = "It may have had an effect, whole or in part: look before you make it again."
+ENDED: Final = "The program ended before the result of this call was recorded."
+INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[{ENDED} {EFFECT}]")
+CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[This call was cancelled. {EFFECT}]")
+
+CAPPED: Final = "This call was not run: your answer reached its cap in the middle of it."
+CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{CAPPED} Say less, and call again.")
 
 FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
 """What a session is told when an answer ended because the window was full."""
@@ -83,13 +79,11 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
         task: What the user says; None to resume a run that ended early.
     """
     run = RunState(setup)
+    begin = _resume if task is None else partial(_begin, task=task)
+    phases = chain((begin,), cycle((_ask_model, _act)))
     try:
-        begin = _resume(run) if task is None else _begin(run, task)
-        async with aclosing(begin) as events:
-            async for event in events:
-                yield event
         while run.result is None:
-            async with aclosing(_step(run)) as events:
+            async with aclosing(next(phases)(run)) as events:
                 async for event in events:
                     yield event
     finally:
@@ -140,14 +134,12 @@ async def _resume(run: RunState) -> Events:
 
 async def _restore(run: RunState) -> WorkspaceChanges:
     """Take over what the checkpoint says, and return what changed since."""
-    setup = run.setup
-    if setup.checkpoint is None:
-        return WorkspaceChanges()
-    found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
-    if found is None:
-        return WorkspaceChanges()
-    run.spending = found.spending
-    if setup.root is None:
+    setup, found = run.setup, None
+    if setup.checkpoint is not None:
+        found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
+    if found is not None:
+        run.spending = found.spending
+    if found is None or setup.root is None:
         return WorkspaceChanges()
     run.workspace = await asyncio.to_thread(look_at, setup.root, found.workspace.files)
     return found.workspace.changes(run.workspace)
@@ -164,28 +156,6 @@ async def _close(run: RunState) -> None:
 # --- one step ------------------------------------------------------------------------------
 
 
-async def _step(run: RunState) -> Events:
-    """Ask the model once, and run the calls that it makes."""
-    if run.reaches_limit():
-        return
-    answer: Completion | None = None
-    async with aclosing(_ask_model(run)) as events:
-        async for event in events:
-            if isinstance(event, ModelAnswered):
-                answer = event.completion
-            yield event
-    if answer is None:
-        return
-    if answer.calls:
-        cut = answer.stop == "length"
-        async with aclosing(_run_calls(run, answer.calls, cut=cut)) as events:
-            async for event in events:
-                yield event
-    else:
-        run.end_with_answer(answer)
-    await run.save()
-
-
 async def _ask_model(run: RunState) -> Events:
     """
     Ask for the next message and record it; without one, the run has ended.
@@ -197,7 +167,10 @@ async def _ask_model(run: RunState) -> Events:
         ContextOverflow: Nothing strictly smaller can be sent.
         ModelError: There is no answer, and asking again does not help.
     """
-    retries = run.setup.limits.retries
+    limits, retries = run.setup.limits, run.setup.limits.retries
+    if reached := run.spent().limit_reached(limits):
+        run.end(*reached)
+        return
     tools = await _update_overhead(run)
     view = await run.session.aview()
     while True:
@@ -206,17 +179,16 @@ async def _ask_model(run: RunState) -> Events:
         try:
             async with aclosing(_stream_answer(run, view, tools)) as pieces:
                 async for piece in pieces:
-                    if isinstance(piece, Completion):
-                        answer = piece
-                    else:
-                        yield piece
+                    yield piece
             break
         except ModelError as error:
             wasted = error.completion if isinstance(error, UnusableAnswer) else None
             full = isinstance(error, UnusableAnswer) and error.code == "overflow"
+            # What the client itself retried is not asked again.
+            again = error.retry and error.status is None and error.code != TIMEOUT
             if full or overflow_in(error) is not None:
                 view = await run.session.aoverflowed(FULL if full else error)
-            elif retries > 0 and _is_worth_a_retry(error):
+            elif retries > 0 and again:
                 retries -= 1
                 await asyncio.sleep(min(error.wait or 0.0, run.seconds_left))
             elif run.ends_with_error(error):
@@ -224,30 +196,41 @@ async def _ask_model(run: RunState) -> Events:
             else:
                 raise
             yield ModelRetried(error.message, wasted)
+    answer = run.answer
     if answer.calls or answer.text.strip():
         await run.session.aextend(answer.messages, usage=answer.usage)
     yield ModelAnswered(answer)
 
 
+async def _act(run: RunState) -> Events:
+    """Run the calls that the answer makes; without any, the run has ended."""
+    answer = run.answer
+    if answer.calls:
+        cut = answer.stop == "length"
+        async with aclosing(_run_calls(run, answer.calls, cut=cut)) as events:
+            async for event in events:
+                yield event
+    else:
+        run.end(*ENDS.get(answer.stop, ("done", "")))
+    await run.save()
+
+
 async def _stream_answer(
     run: RunState, view: Sequence[Any], tools: list[dict[str, Any]]
-) -> AsyncGenerator[Delta | Completion, None]:
-    """Yield one answer, the whole at last; raise an error for one that cannot be used."""
+) -> AsyncGenerator[Delta, None]:
+    """Yield the pieces of an answer and note it; raise an error for one that cannot be used."""
     detector, whole = RepetitionDetector(), False
-    pieces = run.setup.model.astream(
-        view,
-        tools=tools or None,
-        system=run.setup.system,
-        max_tokens=run.setup.max_tokens,
-        timeout=run.seconds_left,
-    )
+    model, system, cap = run.setup.model, run.setup.system, run.setup.max_tokens
+    options: dict[str, Any] = {"system": system, "max_tokens": cap, "timeout": run.seconds_left}
+    pieces = model.astream(view, tools=tools or None, **options)
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Completion):
                 run.add_answer(piece)  # also one that cannot be used has to be paid
                 _check_answer(piece)
-                whole = True
-            elif piece.kind == "text" and detector.repeats(piece.text):
+                run.answer, whole = piece, True
+                continue
+            if piece.kind == "text" and detector.repeats(piece.text):
                 raise UnusableAnswer("The answer repeats itself.", code="loop", retry=True)
             yield piece
     if not whole:
@@ -255,25 +238,19 @@ async def _stream_answer(
 
 
 def _check_answer(answer: Completion) -> None:
-    ids = [call.id for call in answer.calls]
+    says = answer.calls or answer.text.strip() or answer.stop in ("refusal", "length")
     if answer.stop == "overflow":
-        error = UnusableAnswer("The window was full before the answer was whole.", code="overflow")
-    elif len(set(ids)) < len(ids):
+        code, why = "overflow", "The window was full before the answer was whole."
+    elif len({call.id for call in answer.calls}) < len(answer.calls):
         # Recorded, it would make every later request invalid.
-        error = UnusableAnswer(
-            "Two calls of the answer have the same id.", code="calls", retry=True
-        )
-    elif answer.calls or answer.text.strip() or answer.stop in ("refusal", "length"):
-        return
+        code, why = "calls", "Two calls of the answer have the same id."
+    elif not says:
+        code, why = "silent", "The model said nothing."
     else:
-        error = UnusableAnswer("The model said nothing.", code="silent", retry=True)
+        return
+    error = UnusableAnswer(why, code=code, retry=code != "overflow")
     error.completion = answer
     raise error
-
-
-def _is_worth_a_retry(error: ModelError) -> bool:
-    """Return True if asking again may help; what the client itself retried is not asked again."""
-    return error.retry and error.status is None and error.code != TIMEOUT
 
 
 async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = False) -> Events:
@@ -290,7 +267,7 @@ async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = Fa
                 loops.append(loop)
                 note = f"[{loop}. Do something else, or say what you need.]"
                 output = replace(output, text=f"{output.text}\n\n{note}")
-            run.add_call(output)
+            run.spending = run.spending.with_call(output)
             await _record(run, call, output)
             yield ToolReturned(call, output)
     if cut:
@@ -329,7 +306,7 @@ def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls that still wait for their result, in order."""
     found = pair(messages).open
     waiting = pending_calls(messages, found)
-    parts = [messages[site.message].parts[site.part] for site in found if site in waiting]
+    parts = (messages[site.message].parts[site.part] for site in found if site in waiting)
     return [part for part in parts if isinstance(part, ToolCall)]
 
 
@@ -344,11 +321,7 @@ def pinned_in(session: Session) -> Callable[[str], bool]:
     """
 
     def is_pinned(text: str) -> bool:
-        return any(
-            text in result.text
-            for message in session.messages
-            if message.pinned
-            for result in message.results
-        )
+        pinned = (message for message in session.messages if message.pinned)
+        return any(text in result.text for message in pinned for result in message.results)
 
     return is_pinned

@@ -81,10 +81,8 @@ class LoopDetector:
 
     def _repeats(self, period: int) -> bool:
         length = period * self._settings.repeats
-        if len(self._calls) < length:
-            return False
         tail = list(self._calls)[-length:]
-        return all(tail[index] == tail[index + period] for index in range(length - period))
+        return len(tail) == length and tail[period:] == tail[:-period]
 
 
 def _fingerprint(name: str, arguments: str, result: str) -> bytes:

@@ -1,17 +1,18 @@
-"""What an agent is made of, and the state of one run: what was spent, seen, and how it ended."""
+"""What an agent is made of, the events of a run, and its state: what was spent, how it ended."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from foldline.agents.checkpoint import (
     MOST_FILES,
     Checkpoint,
+    WorkspaceChanges,
     WorkspaceState,
     look_at,
     save_checkpoint,
@@ -19,6 +20,7 @@ from foldline.agents.checkpoint import (
 )
 from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending, Status
 from foldline.agents.loop_detection import LoopDetector, LoopSettings
+from foldline.core.asks import Stop
 from foldline.core.retention_settings import FileSettings
 from foldline.engine.receipt import Receipt
 from foldline.errors import ModelError
@@ -30,6 +32,68 @@ from foldline.session import Session
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
+
+
+class RunEvent:
+    """Something that happens while an agent works, besides the pieces of an answer."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed(RunEvent):
+    """An interrupted run goes on; calls were closed or run again, and files had changed."""
+
+    closed: int
+    rerun: int
+    changes: WorkspaceChanges
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCompacted(RunEvent):
+    """What the model sees was compacted."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetried(RunEvent):
+    """The answer is asked for again; its pieces, and ``completion``, do not count."""
+
+    reason: str
+    completion: Completion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswered(RunEvent):
+    """The model answered, and its answer is recorded."""
+
+    completion: Completion
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled(RunEvent):
+    """A tool is about to be run."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned(RunEvent):
+    """A tool returned, and its output is recorded."""
+
+    call: ToolCall
+    output: ToolOutput
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished(RunEvent):
+    """The run is over; nothing comes after this."""
+
+    result: AgentResult
+
+
+Event: TypeAlias = Delta | RunEvent
 
 
 class ChatModel(Protocol):
@@ -51,6 +115,13 @@ class ChatModel(Protocol):
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the next message, and at last the whole."""
         ...
+
+
+ENDS: Final[Mapping[Stop, tuple[Status, str]]] = {
+    "refusal": ("refused", "the model refused"),
+    "length": ("length", "the answer reached its cap"),
+}
+"""How a run ends with an answer that stopped so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +155,7 @@ class RunState:
         self.workspace = WorkspaceState()
         self.result: AgentResult | None = None
         self.text = ""
+        self.answer = Completion()
         self.counted_tools: list[dict[str, Any]] | None = None
         self.has_begun = False
         self._receipts = len(setup.session.receipts)
@@ -113,10 +185,6 @@ class RunState:
         self.spending = self.spending.with_answer(answer)
         self.text = answer.refusal or answer.text or self.text
 
-    def add_call(self, output: ToolOutput) -> None:
-        """Count a tool call."""
-        self.spending = self.spending.with_call(output)
-
     def new_compactions(self) -> list[Receipt]:
         """Return the compactions that were made since the last time, and count their cost."""
         fresh = self.session.receipts[self._receipts :]
@@ -130,22 +198,6 @@ class RunState:
     def end(self, status: Status, note: str = "") -> None:
         """End the run."""
         self.result = AgentResult(status, self.text, self.spent(), note)
-
-    def reaches_limit(self) -> bool:
-        """Return True if a limit is reached; the run has ended then."""
-        reached = self.spent().limit_reached(self.setup.limits)
-        if reached is not None:
-            self.end(*reached)
-        return reached is not None
-
-    def end_with_answer(self, answer: Completion) -> None:
-        """End the run with an answer without calls."""
-        if answer.stop == "refusal":
-            self.end("refused", "the model refused")
-        elif answer.stop == "length":
-            self.end("length", "the answer reached its cap")
-        else:
-            self.end("done")
 
     def ends_with_error(self, error: ModelError) -> bool:
         """Return True if an error is one of the ways to end a run; it has ended then."""

@@ -10,12 +10,13 @@ What a sub-agent reads stays in its session. What comes back is a report of boun
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.agents.agent import Agent
-from foldline.agents.limits import AgentLimits, AgentResult, Status
+from foldline.agents.limits import AgentLimits, Status
 from foldline.agents.run_state import ChatModel
 from foldline.concurrency import run_blocking
 from foldline.core.validation import whole
@@ -26,6 +27,7 @@ from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
 from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.output import Status as OutputStatus
 from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
 from foldline.tools.registry import ToolRegistry
 from foldline.tools.spec import Tool
@@ -47,6 +49,12 @@ SYSTEM: Final = (
 DESCRIPTION: Final = (
     "Send another agent to find something out, or to do a piece of work that can stand alone. It "
     "sees nothing of this conversation: tell it all it needs. You get its report."
+)
+
+
+TASK: Final = "What to find out or to do, and all that must be known for it."
+PARAMETERS: Final = object_schema(
+    "task", task=text_schema(TASK, minLength=1, maxLength=LONGEST_TASK)
 )
 
 
@@ -114,32 +122,17 @@ class Subagents:
     ) -> None:
         whole("depth", depth, 1)
         whole("longest", longest, 200)
-        self._model = model
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
-        allowed = Permissions(
-            permissions.labels, allow=permissions.allow, deny={*permissions.deny, DELEGATE}
-        )
-        view: Toolset = ToolView(given, allowed)
+        denied = {*permissions.deny, DELEGATE}
+        allowed = Permissions(permissions.labels, allow=permissions.allow, deny=denied)
+        view = ToolView(given, allowed)
+        self.tools: Toolset = view
+        self._model, self._system = model, system
         self._allowed = permissions.labels
         self._store = MemoryStore() if store is None else store
-        self._window = window
-        self._limits = limits
-        self._longest = longest
-        self._system = system
-        if depth > 1:
-            deeper = Subagents(
-                model,
-                view,
-                permissions=permissions,
-                store=self._store,
-                window=window,
-                limits=limits,
-                depth=depth - 1,
-                longest=longest,
-                system=system,
-            )
-            view = CombinedToolset(view, deeper.toolset)
-        self.tools = view
+        self._window, self._limits, self._longest = window, limits, longest
+        for _ in range(depth - 1):  # each can send one that can send less deep
+            self.tools = CombinedToolset(view, copy(self).toolset)
 
     @property
     def toolset(self) -> ToolRegistry:
@@ -151,25 +144,17 @@ class Subagents:
     @property
     def tool(self) -> Tool:
         """The tool ``delegate``."""
-        task = text_schema(
-            "What to find out or to do, and all that must be known for it.",
-            minLength=1,
-            maxLength=LONGEST_TASK,
-        )
-        parameters = object_schema("task", task=task)
-        return Tool(
-            DELEGATE,
-            DESCRIPTION,
-            parameters,
-            lambda given: run_blocking(self._output(given["task"])),
-            lambda given: self._output(given["task"]),
-            labels=self._labels(),
-        )
-
-    def _labels(self) -> frozenset[str]:
-        """Return what a sub-agent may do, which is what calling it may do, also later."""
+        # What a sub-agent may do is what calling it may do, also later.
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
-        return frozenset({DELEGATE, *labels, *self._allowed})
+        allowed = frozenset({DELEGATE, *labels, *self._allowed})
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return run_blocking(self._output(given["task"]))
+
+        def aact(given: dict[str, Any]) -> Awaitable[ToolOutput]:
+            return self._output(given["task"])
+
+        return Tool(DELEGATE, DESCRIPTION, PARAMETERS, act, aact, allowed)
 
     def run(self, task: str) -> SubagentReport:
         """
@@ -186,45 +171,26 @@ class Subagents:
     async def arun(self, task: str) -> SubagentReport:
         """Send an agent; see `run`. A cancellation ends it."""
         name = f"sub-agent-{secrets.token_hex(8)}"
-        session = Session.open(
-            None,
-            name,
-            store=self._store,
-            format=self._model.dialect,
-            model=getattr(self._model, "name", None),
-            window=self._window,
-        )
+        model = self._model
+        options: dict[str, Any] = {"format": model.dialect, "model": getattr(model, "name", None)}
+        session = Session.open(None, name, store=self._store, window=self._window, **options)
         async with session:
-            agent = Agent(
-                session, self._model, self.tools, system=self._system, limits=self._limits
-            )
-            return self._report(name, await agent.arun(task))
-
-    def _report(self, name: str, result: AgentResult) -> SubagentReport:
-        spent = result.spending
-        return SubagentReport(
-            result.status,
-            tail(result.text.strip(), self._longest),
-            name,
-            spent.steps,
-            spent.calls,
-            spent.usd,
-            spent.input_tokens + spent.output_tokens,
-            result.note,
-        )
+            agent = Agent(session, model, self.tools, system=self._system, limits=self._limits)
+            result = await agent.arun(task)
+        spent, findings = result.spending, tail(result.text.strip(), self._longest)
+        tokens = spent.input_tokens + spent.output_tokens
+        figures = (spent.steps, spent.calls, spent.usd, tokens)
+        return SubagentReport(result.status, findings, name, *figures, result.note)
 
     async def _output(self, task: str) -> ToolOutput:
         try:
             report = await self.arun(task)
         except FoldlineError as error:
-            return ToolOutput.error(
-                ErrorCode.EXECUTION, f"The sub-agent failed: {redact_json(str(error))}"
-            )
+            message = f"The sub-agent failed: {redact_json(str(error))}"
+            return ToolOutput.error(ErrorCode.EXECUTION, message)
         stats = {"usd": report.usd, "tokens": report.tokens, "steps": report.steps}
-        done = report.status == "done"
-        return ToolOutput(
-            report.text, "success" if done else "partial", data=report.to_dict(), stats=stats
-        )
+        status: OutputStatus = "success" if report.status == "done" else "partial"
+        return ToolOutput(report.text, status, data=report.to_dict(), stats=stats)
 
 
 def tail(text: str, longest: int) -> str:

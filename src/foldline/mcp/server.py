@@ -14,7 +14,6 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as McpTool
 
 import foldline
-from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool, Toolbox
 
 PATH: Final = "/mcp"
@@ -39,25 +38,12 @@ class Server(MCPServer[Any]):
 
     def __init__(self, tools: Iterable[Tool], *, token: str = "", address: str = "") -> None:
         self._box = Toolbox(tools)
-        guarded: dict[str, Any] = {}
+        options: dict[str, Any] = {"version": foldline.__version__, "log_level": "WARNING"}
         if token:
-            settings = {
-                "issuer_url": address,
-                "resource_server_url": address,
-                "validate_token_resource": False,
-            }
-            guarded = {
-                "token_verifier": _OneToken(token),
-                "auth": AuthSettings.model_validate(settings),
-            }
-        super().__init__(
-            "foldline",
-            title="Foldline",
-            instructions=INSTRUCTIONS,
-            version=foldline.__version__,
-            log_level="WARNING",
-            **guarded,
-        )
+            urls = {"issuer_url": address, "resource_server_url": address}
+            auth = AuthSettings.model_validate(urls | {"validate_token_resource": False})
+            options |= {"token_verifier": _OneToken(token), "auth": auth}
+        super().__init__("foldline", title="Foldline", instructions=INSTRUCTIONS, **options)
 
     async def list_tools(self) -> list[McpTool]:
         """List the tools."""
@@ -70,7 +56,9 @@ class Server(MCPServer[Any]):
         context: Context[Any, Any] | None = None,  # noqa: ARG002  # of the class above
     ) -> CallToolResult:
         """Call a tool; whatever goes wrong is a result for the model to read."""
-        return _result(await self._box.arun(name, arguments))
+        output = await self._box.arun(name, arguments)
+        text = TextContent(type="text", text=output.text)
+        return CallToolResult(content=[text], is_error=not output.ok)
 
 
 class _OneToken:
@@ -106,30 +94,15 @@ def serve_http(tools: Iterable[Tool], host: str, port: int, token: str = "") -> 
     named = f"[{host}]" if ":" in host else host
     address = f"http://{named}:{port}"
     hosts = [f"{named}:{port}", *(f"{one}:{port}" for one in ("127.0.0.1", "localhost", "[::1]"))]
-    security = TransportSecuritySettings(
-        allowed_hosts=hosts, allowed_origins=[f"http://{one}" for one in hosts]
-    )
-    Server(tools, token=token, address=f"{address}{PATH}").run(
-        "streamable-http",
-        host=host,
-        port=port,
-        streamable_http_path=PATH,
-        stateless_http=True,
-        transport_security=security,
-    )
+    origins = [f"http://{one}" for one in hosts]
+    security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+    server = Server(tools, token=token, address=f"{address}{PATH}")
+    where: dict[str, Any] = {"host": host, "port": port, "streamable_http_path": PATH}
+    server.run("streamable-http", **where, stateless_http=True, transport_security=security)
 
 
 def _describe(tool: Tool) -> McpTool:
     looks = "write" not in tool.labels
-    return McpTool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=dict(tool.parameters),
-        annotations=ToolAnnotations(read_only_hint=looks, open_world_hint=False),
-    )
-
-
-def _result(output: ToolOutput) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=output.text)], is_error=not output.ok
-    )
+    hints = ToolAnnotations(read_only_hint=looks, open_world_hint=False)
+    schema, text = dict(tool.parameters), tool.description
+    return McpTool(name=tool.name, description=text, input_schema=schema, annotations=hints)

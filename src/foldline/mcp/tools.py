@@ -15,7 +15,6 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.evaluation.breakdown import by_kind, by_tool
 from foldline.memory import Memory
-from foldline.recall import Recalled
 from foldline.recall.fitting import cap, clip
 from foldline.session import Session
 from foldline.stores.protocol import SessionInfo
@@ -86,10 +85,8 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         limit: The most that an answer may take, in tokens.
     """
     known: dict[str, Any] = recalling.PARAMETERS["properties"]
-    own = SESSION | {"description": "Only in this session."}
-    parameters = recalling.PARAMETERS | {
-        "properties": {**known, "session": own, "max_tokens": _page_size(limit)}
-    }
+    more = {"session": text_schema("Only in this session."), "max_tokens": _page_size(limit)}
+    parameters = recalling.PARAMETERS | {"properties": {**known, **more}}
 
     def run(given: dict[str, Any]) -> ToolOutput:
         wanted = _arguments(given)
@@ -97,7 +94,9 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         if not searched:
             wanted["max_tokens"] -= recalling.NOTE
         with opens() as archive:
-            return _page(archive.recall(**{"handle": "", **wanted}), searched)
+            found = archive.recall(**{"handle": "", **wanted})
+        note = "" if searched or not found.note else f"\n[{found.note}]"
+        return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
 
     return _tool("recall", recalling.DESCRIPTION, parameters, run)
 
@@ -108,11 +107,6 @@ def _page_size(limit: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": limit, "default": page}
 
 
-def _page(found: Recalled, searched: bool) -> ToolOutput:
-    note = "" if searched or not found.note else f"\n[{found.note}]"
-    return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
-
-
 def search_tool(opens: Opens, limit: int) -> Tool:
     """
     Return the tool ``search`` over past sessions.
@@ -121,15 +115,13 @@ def search_tool(opens: Opens, limit: int) -> Tool:
         opens: Opens the archive.
         limit: The most that an answer may take, in tokens.
     """
-    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    words = "The question, with names and words that the text may use."
     parameters = object_schema(
         "query",
-        query=text_schema(
-            "The question, with names and words that the text may use.", maxLength=2_000
-        ),
+        query=text_schema(words, maxLength=2_000),
         session=text_schema("Only in this session."),
         before=text_schema("Only sessions before this day, such as 2026-01-31."),
-        start=known["start"],
+        start=recalling.PARAMETERS["properties"]["start"],
         max_tokens=_page_size(limit),
     )
 
@@ -143,10 +135,8 @@ def search_tool(opens: Opens, limit: int) -> Tool:
             found = archive.search(**{"query": "", **wanted})
         text = found.text or "[Nothing was found.]"
         if found.searched < whole and "before" not in wanted:
-            text += (
-                f"\n[The newest {found.searched:,} of {whole:,} sessions were searched; "
-                "'before' reaches older ones.]"
-            )
+            read = f"The newest {found.searched:,} of {whole:,} sessions were searched"
+            text += f"\n[{read}; 'before' reaches older ones.]"
         return ToolOutput(text)
 
     return _tool("search", SEARCH, parameters, run)
@@ -161,16 +151,15 @@ def _day(text: str) -> float:
 
 def stats_tool(opens: Opens) -> Tool:
     """Return the tool ``stats``, of the archive or of one session."""
-    parameters = object_schema(
-        session=SESSION | {"description": "Its name; all unless given."},
-    )
+    parameters = object_schema(session=text_schema("Its name; all unless given."))
 
     def run(given: dict[str, Any]) -> ToolOutput:
         with opens() as archive:
             sessions = archive.sessions()
             name = given.get("session", "")
             if not name:
-                return ToolOutput(_overview(sessions, archive.size()))
+                head = f"{len(sessions):,} sessions, {archive.size():,} bytes; the newest:"
+                return ToolOutput("\n".join([head, *map(_line, sessions[:LISTED])]))
             messages, receipts = archive.messages(name), archive.receipts(name)
         info = next(info for info in sessions if info.head.name == name)
         counter = TokenCounter(choose_counter(info.head.model or None))
@@ -187,18 +176,12 @@ def stats_tool(opens: Opens) -> Tool:
     return _tool("stats", STATS, parameters, run)
 
 
-def _overview(sessions: tuple[SessionInfo, ...], size: int) -> str:
-    lines = [f"{len(sessions):,} sessions, {size:,} bytes; the newest:"]
-    return "\n".join([*lines, *(_line(info) for info in sessions[:LISTED])])
-
-
 def _line(info: SessionInfo) -> str:
     day = datetime.fromtimestamp(min(max(0.0, info.updated), 4e9), UTC)
     window = f", window {info.head.window:,}" if info.head.window else ""
-    return (
-        f"{info.head.name} · {info.head.model or info.head.dialect}{window} · "
-        f"{info.messages:,} messages, {info.batches:,} compactions · {day:%Y-%m-%d %H:%M} UTC"
-    )
+    model = f"{info.head.model or info.head.dialect}{window}"
+    counts = f"{info.messages:,} messages, {info.batches:,} compactions"
+    return f"{info.head.name} · {model} · {counts} · {day:%Y-%m-%d %H:%M} UTC"
 
 
 def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
@@ -220,10 +203,8 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
         opens: Opens it.
         config: How to compact.
     """
-    parameters = object_schema(
-        focus={"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
-        session=SESSION,
-    )
+    focus = {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""}
+    parameters = object_schema(focus=focus, session=SESSION)
 
     def run(given: dict[str, Any]) -> ToolOutput:
         with opens() as archive:
@@ -262,7 +243,8 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
-    return _actions_tool("note", NOTES, NOTE_PROPERTIES, actions, run, write=write)
+    parameters, words = _for_actions(actions, NOTE_PROPERTIES, NOTES, write)
+    return _tool("note", words, parameters, run, write=write)
 
 
 def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
@@ -283,24 +265,17 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
             return memory.output(**given)
 
     actions = FOR_MODELS if write else LOOKING_AT_MEMORY
-    return _actions_tool("memory", MEMORY, PROPERTIES, actions, run, write=write)
+    parameters, words = _for_actions(actions, PROPERTIES, MEMORY, write)
+    return _tool("memory", words, parameters, run, write=write)
 
 
-def _actions_tool(
-    name: str,
-    description: str,
-    properties: dict[str, Any],
-    actions: Collection[str],
-    run: Action,
-    *,
-    write: bool,
-) -> Tool:
-    """Return a tool that knows these actions and refuses all others."""
-    known = properties | {"action": {"type": "string", "enum": list(actions)}}
-    parameters = object_schema("action", **known)
-    if not write:
-        description += f" Here it can only be looked at: {', '.join(actions)}."
-    return _tool(name, description, parameters, run, write=write)
+def _for_actions(
+    actions: Collection[str], properties: dict[str, Any], description: str, write: bool
+) -> tuple[dict[str, Any], str]:
+    """Return parameters and description of a tool that knows some actions and no others."""
+    action = {"type": "string", "enum": list(actions)}
+    words = "" if write else f" Here it can only be looked at: {', '.join(actions)}."
+    return object_schema("action", action=action, **properties), f"{description}{words}"
 
 
 # --- what all of them share ----------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from foldline.core.asks import Stop
@@ -11,6 +11,7 @@ from foldline.models.completion import (
     Completion,
     CompletionRequest,
     Delta,
+    Piece,
     call,
     malformed_answer,
     mapping,
@@ -47,18 +48,13 @@ class AnthropicProtocol:
 
     def headers(self, key: str) -> dict[str, str]:
         """Return the version, and the key."""
-        version = {"anthropic-version": VERSION}
-        return {**version, "x-api-key": key} if key else version
+        return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
-        system = {"system": request.system} if request.system else {}
-        return {
-            **shared_fields(request),
-            **system,
-            "max_tokens": request.max_tokens or min(UNCAPPED, request.info.output),
-            "messages": list(request.messages),
-        }
+        body = shared_fields(request) | ({"system": request.system} if request.system else {})
+        cap = request.max_tokens or min(UNCAPPED, request.info.output)
+        return {**body, "max_tokens": cap, "messages": list(request.messages)}
 
     def read(self, body: Mapping[str, Any]) -> Completion:
         """
@@ -72,22 +68,17 @@ class AnthropicProtocol:
         if not isinstance(body.get("content"), list):
             raise malformed_answer("holds no content")
         blocks = objects(body["content"])
-        said = "".join(text(b.get("text")) for b in blocks if b.get("type") == "text")
+        said, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
+        asked = (b for b in blocks if b.get("type") == "tool_use")
         stop = STOPS.get(text(body.get("stop_reason")), "unknown")
         return Completion(
             messages=({"role": "assistant", "content": blocks},) if blocks else (),
             text=said,
-            calls=tuple(
-                call(b.get("id"), b.get("name"), b.get("input"))
-                for b in blocks
-                if b.get("type") == "tool_use"
-            ),
+            calls=tuple(call(b.get("id"), b.get("name"), b.get("input")) for b in asked),
             stop=stop,
             usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
-            thinking="".join(
-                text(b.get("thinking")) for b in blocks if b.get("type") == "thinking"
-            ),
+            thinking=thoughts,
             refusal=said if stop == "refusal" else "",
         )
 
@@ -98,10 +89,10 @@ class AnthropicProtocol:
 
 # --- streams -----------------------------------------------------------------------------------
 
-PIECES: Final = {
+PIECES: Final[dict[str, tuple[str, Piece | None]]] = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
-    "signature_delta": ("signature", ""),
+    "signature_delta": ("signature", None),
     "input_json_delta": ("partial_json", "call"),
 }
 """By kind of delta: the field that grows, and what it is a piece of."""
@@ -119,17 +110,21 @@ class AnthropicAssembler:
     def take(self, event: ServerSentEvent) -> list[Delta]:
         """Take an event in; see `foldline.models.completion.Assembler`."""
         value = event.value()
+        number = value.get("index")
+        index = number if isinstance(number, int) else 0
         match text(value.get("type")) or event.name:
             case "error":
                 raise provider_error(value)
             case "message_start":
                 self._message = mapping(value.get("message"))
             case "content_block_start":
-                return self._start(_index(value), mapping(value.get("content_block")))
+                return self._start(index, mapping(value.get("content_block")))
             case "content_block_delta":
-                return self._delta(_index(value), mapping(value.get("delta")))
+                return self._delta(index, mapping(value.get("delta")))
             case "message_delta":
-                usage = {**mapping(self._message.get("usage")), **_drop_none(value.get("usage"))}
+                counted = mapping(value.get("usage")).items()
+                fresh = {name: number for name, number in counted if number is not None}
+                usage = {**mapping(self._message.get("usage")), **fresh}
                 self._message = {**self._message, **mapping(value.get("delta")), "usage": usage}
             case "message_stop":
                 self._done = True
@@ -149,16 +144,12 @@ class AnthropicAssembler:
             cited = self._blocks[index].get("citations") or []
             self._blocks[index]["citations"] = [*cited, delta.get("citation")]
             return []
-        key, kind = PIECES.get(text(delta.get("type")), ("", ""))
+        key, kind = PIECES.get(text(delta.get("type")), ("", None))
         piece = text(delta.get(key))
         if not piece:
             return []
         self._pieces.setdefault((index, key), []).append(piece)
-        if kind == "call":
-            return [Delta("call", piece, index)]
-        if kind == "thinking":
-            return [Delta("thinking", piece)]
-        return [Delta("text", piece)] if kind == "text" else []
+        return [Delta(kind, piece, index if kind == "call" else 0)] if kind else []
 
     def whole(self) -> dict[str, Any]:
         """Return the answer; see `foldline.models.completion.Assembler`."""
@@ -166,25 +157,16 @@ class AnthropicAssembler:
             raise truncated_stream()
         for (index, key), pieces in self._pieces.items():
             block = self._blocks[index]
-            if key == "partial_json":
-                block["input"] = _arguments("".join(pieces))
-            else:
-                block[key] = text(block.get(key)) + "".join(pieces)
+            whole = "".join(pieces)
+            if key != "partial_json":
+                block[key] = text(block.get(key)) + whole
+                continue
+            try:
+                block["input"] = json.loads(whole)
+            except (ValueError, RecursionError):  # the cap cut it off: it stays the text it is
+                block["input"] = {"input": whole}
         return {**self._message, "content": [self._blocks[i] for i in sorted(self._blocks)]}
 
 
-def _index(value: dict[str, Any]) -> int:
-    index = value.get("index")
-    return index if isinstance(index, int) else 0
-
-
-def _drop_none(usage: Any) -> dict[str, Any]:
-    return {key: value for key, value in mapping(usage).items() if value is not None}
-
-
-def _arguments(pieces: str) -> Any:
-    """Read the arguments of a call; those that the cap cut off are kept as the text they are."""
-    try:
-        return json.loads(pieces)
-    except (ValueError, RecursionError):
-        return {"input": pieces}
+def _joined(blocks: Sequence[Mapping[str, Any]], kind: str) -> str:
+    return "".join(text(block.get(kind)) for block in blocks if block.get("type") == kind)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from foldline.core.asks import Ask, ModelLimits, Reply, Stop
+from foldline.core.asks import ModelLimits, Reply, Stop
 from foldline.errors import ModelError
-from foldline.models.completion import Completion, CompletionRequest
+from foldline.models.completion import Completion
 from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
 from foldline.redaction import explain_error
@@ -47,16 +47,10 @@ class PricedReader(ModelLimits):
 
 def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
     """Return who answers to a name, with the limits and prices of a model."""
-    prices = info.prices
-    return PricedReader(
-        info.readable,
-        info.output,
-        name,
-        None if prices is None else prices.input,
-        None if prices is None else prices.output,
-        info=info,
-        thinking=thinking,
-    )
+    usd = info.prices
+    read, written = (None, None) if usd is None else (usd.input, usd.output)
+    limits = (info.readable, info.output, name)
+    return PricedReader(*limits, read, written, info=info, thinking=thinking)
 
 
 def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
@@ -75,25 +69,6 @@ def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
     return max(1, min(wanted, info.output, info.window - prompt - margin))
 
 
-def completion_request(
-    ask: Ask, name: str, info: ModelInfo, *, prompt: int, thinking: int
-) -> CompletionRequest:
-    """
-    Write an Ask as a request: plain text, and no tools.
-
-    Args:
-        ask: What is asked.
-        name: The model, as the provider calls it.
-        info: What is known about it.
-        prompt: What the texts of the Ask take, in tokens.
-        thinking: What reasoning may take beside the answer, in tokens.
-    """
-    # All three protocols understand a user's message in this shortest form.
-    messages = [{"role": "user", "content": ask.prompt}]
-    cap = output_cap(ask.max_tokens + thinking, info, prompt + FRAME)
-    return CompletionRequest(name, info, messages, system=ask.system or None, max_tokens=cap)
-
-
 def to_reply(done: Completion, name: str) -> Reply:
     """
     Judge an answer.
@@ -106,36 +81,23 @@ def to_reply(done: Completion, name: str) -> Reply:
         name: Whom it was asked of; providers answer under longer names.
     """
     reason = REASONS.get(done.stop, "")
-    said = "" if reason else done.text
-    if not reason and not said.strip():
-        said = ""
+    if not reason and not done.text.strip():
         cut = done.stop == "length"
         reason = "the answer was cut off before it began" if cut else "the answer is empty"
+    said = "" if reason else done.text
     if done.refusal and done.stop == "refusal":
         reason = f"{reason}: {' '.join(done.refusal.split())[:200]}"
-    return Reply(
-        said,
-        reason,
-        done.stop,
-        retry=done.stop not in ("refusal", "overflow"),
-        model=name,
-        usage=done.usage,
-        usd=done.usd,
-        seconds=done.seconds,
-        attempts=done.attempts,
-    )
+    spent = {field: getattr(done, field) for field in ("usage", "usd", "seconds", "attempts")}
+    again = done.stop not in ("refusal", "overflow")
+    return Reply(said, reason, done.stop, retry=again, model=name, **spent)
 
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    message = error.message if isinstance(error, ModelError) else explain_error(error)
-    long = isinstance(error, TooLong)
-    return Reply(
-        error=message,
-        stop="overflow" if long else "unknown",
-        retry=isinstance(error, ModelError) and error.retry,
-        limit=error.limit if isinstance(error, TooLong) else None,
-        model=model,
-        seconds=seconds,
-        attempts=attempts,
-    )
+    asked: dict[str, Any] = {"model": model, "seconds": seconds, "attempts": attempts}
+    if not isinstance(error, ModelError):
+        return Reply(error=explain_error(error), stop="unknown", retry=False, **asked)
+    asked |= {"error": error.message, "retry": error.retry}
+    if isinstance(error, TooLong):
+        return Reply(stop="overflow", limit=error.limit, **asked)
+    return Reply(stop="unknown", **asked)

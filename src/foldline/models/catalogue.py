@@ -116,11 +116,9 @@ def unknown_model(model: str | None) -> str:
     known = Catalogue.load()
     if known.find(model).resolved:
         return ""
+    why = f"The model {model[:100]!r} is not known: its tokens are counted like those of a common"
     near = suggest_name(normalize_name(model), known.models)
-    return (
-        f"The model {model[:100]!r} is not known: its tokens are counted like those of a common "
-        f"one. {near}Give window= and counter=, or name it in a file of models."
-    )
+    return f"{why} one. {near}Give window= and counter=, or name it in a file of models."
 
 
 @cache
@@ -135,9 +133,8 @@ def _contents(path: Path) -> str:
             raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Name another file.")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"The models in {path} cannot be read: {error}", hint=f"Check {VARIABLE}."
-        ) from error
+        why = f"The models in {path} cannot be read: {error}"
+        raise InputError(why, hint=f"Check {VARIABLE}.") from error
 
 
 def _read(
@@ -154,9 +151,9 @@ def _read(
     if not isinstance(entries, dict):
         raise InputError(f"{where}: expected an object", field="providers")
     providers = {name: read_provider(name, entry) for name, entry in entries.items()}
-    models: dict[str, ModelInfo] = {}
+    hosts, models = {**known, **providers}, dict[str, ModelInfo]()
     for index, entry in enumerate(whole["models"]):
-        info, names = read_model_info(entry, index, {**known, **providers}, as_of or "")
+        info, names = read_model_info(entry, index, hosts, as_of or "")
         models |= {normalize_name(name): info for name in names}
     return models, providers
 
@@ -205,13 +202,9 @@ def longest_prefix(name: str, known: Iterable[str]) -> str:
     The longest wins. What follows may be a date or a word, but no further version number: a
     model that came out later is not known, rather than taken for the one before.
     """
-    best = ""
-    for candidate in known:
-        if len(candidate) > len(best) and name.startswith(candidate):
-            rest = name[len(candidate) :]
-            if not rest or (rest.startswith("-") and not VERSION.match(rest)):
-                best = candidate
-    return best
+    rests = {begin: name.removeprefix(begin) for begin in filter(name.startswith, known)}
+    fits = (b for b, r in rests.items() if not r or (r[0] == "-" and not VERSION.match(r)))
+    return max(fits, key=len, default="")
 
 
 def window_suffix(name: str) -> int | None:
@@ -274,11 +267,9 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
         InputError: ``which`` depends on the agent's model, and that is not named.
     """
     if which in (SAME, LIGHT) and not of:
-        raise InputError(
-            f"the summarizer {which!r} depends on the agent's model, which is not known",
-            field="summarizer",
-            hint='Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".',
-        )
+        why = f"the summarizer {which!r} depends on the agent's model, which is not known"
+        hint = 'Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".'
+        raise InputError(why, field="summarizer", hint=hint)
     if which == SAME:
         return ModelChoice(of)
     known = catalogue or Catalogue.load()
@@ -287,10 +278,8 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
     other = known.find(_bare(name))
     if not own.resolved or other.readable * REQUESTS >= READ * own.window:
         return ModelChoice(name)
-    words = (
-        f"{other.name} reads {other.readable:,} tokens at once, too few for a history of up to "
-        f"{own.window:,} tokens"
-    )
+    few = f"{other.name} reads {other.readable:,} tokens at once, too few for a history of up to"
+    words = f"{few} {own.window:,} tokens"
     if which == LIGHT:
         return ModelChoice(of, f"{words}; {of} summarizes itself")
     return ModelChoice(name, f"{words}; it will see a part of it" if other.resolved else "")

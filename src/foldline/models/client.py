@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypedDict, Unpack
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
-from foldline.models.ask_adapter import completion_request, error_reply, reader_of, to_reply
+from foldline.models.ask_adapter import FRAME, error_reply, output_cap, reader_of, to_reply
 from foldline.models.completion import Completion, CompletionRequest, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.info import ModelInfo
@@ -78,11 +78,9 @@ class Client:
         counter: TextCounter | None = None,
     ) -> None:
         if not timeout > 0 or attempts < 1 or (thinking or 0) < 0:
-            raise BudgetError(
-                f"Impossible client: {timeout!r} seconds, {attempts!r} attempts, "
-                f"{thinking!r} tokens for thinking.",
-                hint="Seconds and attempts must be positive.",
-            )
+            numbers = f"{timeout!r} seconds, {attempts!r} attempts, {thinking!r} tokens"
+            hint = "Seconds and attempts must be positive."
+            raise BudgetError(f"Impossible client: {numbers} for thinking.", hint=hint)
         self.name = name
         self.info = info
         self._sender = sender
@@ -131,15 +129,17 @@ class Client:
         return to_reply(done, self.name)
 
     def _ask_request(self, ask: Ask) -> CompletionRequest:
-        prompt = self._count(ask.prompt) + self._count(ask.system)
-        return completion_request(
-            ask, self.name, self.info, prompt=prompt, thinking=self._thinking
-        )
-
-    def _count(self, text: str) -> int:
+        """Write an Ask as a request: plain text, and no tools."""
+        texts = (ask.prompt, ask.system)
         if self._counter is not None:
-            return self._counter.count(text)
-        return estimate(text, self.info.tokens)
+            prompt = sum(map(self._counter.count, texts))
+        else:
+            prompt = sum(estimate(text, self.info.tokens) for text in texts)
+        cap = output_cap(ask.max_tokens + self._thinking, self.info, prompt + FRAME)
+        # All three protocols understand a user's message in this shortest form.
+        messages = [{"role": "user", "content": ask.prompt}]
+        system = ask.system or None
+        return CompletionRequest(self.name, self.info, messages, system, max_tokens=cap)
 
     # --- completing: a conversation in the wire format of the provider --------------------------
 
@@ -161,8 +161,7 @@ class Client:
                 It is a `foldline.models.TooLong` when the request is too long.
             InputError: The messages cannot be written as JSON.
         """
-        request = self._request(messages, options)
-        return run_blocking(self._sender.complete(request, self._budget(options.get("timeout"))))
+        return run_blocking(self.acomplete(messages, **options))
 
     async def acomplete(
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
@@ -182,20 +181,14 @@ class Client:
         Raises:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
         """
-        request = self._request(messages, options)
-        return iterate_blocking(self._stream(request, options.get("timeout")))
+        return iterate_blocking(self.astream(messages, **options))
 
     def astream(
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
-        request = self._request(messages, options)
-        return self._stream(request, options.get("timeout"))
-
-    def _stream(
-        self, request: CompletionRequest, timeout: float | None
-    ) -> AsyncGenerator[Delta | Completion, None]:
-        return self._sender.stream(replace(request, stream=True), self._budget(timeout))
+        request = replace(self._request(messages, options), stream=True)
+        return self._sender.stream(request, self._budget(options.get("timeout")))
 
     def _request(self, messages: Sequence[Any], options: CompletionOptions) -> CompletionRequest:
         fields: dict[str, Any] = {**options}

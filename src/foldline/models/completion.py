@@ -49,10 +49,8 @@ class Completion:
             InputError: It is none or several, as OpenAI Responses may answer; see ``messages``.
         """
         if len(self.messages) != 1:
-            raise InputError(
-                f"The answer is {len(self.messages)} wire messages, not one",
-                hint="Append all of `messages`.",
-            )
+            why = f"The answer is {len(self.messages)} wire messages, not one"
+            raise InputError(why, hint="Append all of `messages`.")
         return self.messages[0]
 
 
@@ -153,14 +151,13 @@ def bearer(key: str) -> dict[str, str]:
 
 def shared_fields(request: CompletionRequest) -> dict[str, Any]:
     """Write what all protocols call the same, as far as it is given."""
-    fields: dict[str, Any] = {"model": request.model}
-    if request.temperature is not None:
-        fields["temperature"] = request.temperature
-    if request.tools:
-        fields["tools"] = list(request.tools)
-    if request.stream:
-        fields["stream"] = True
-    return fields
+    fields = {
+        "model": request.model,
+        "temperature": request.temperature,
+        "tools": list(request.tools) if request.tools else None,
+        "stream": True if request.stream else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def malformed_answer(what: str) -> ModelError:

@@ -80,13 +80,10 @@ class Endpoint:
 
     def echoes(self) -> tuple[str, ...]:
         """Return the keys that no answer may show: placeholders like "ollama" are words."""
-        named = [h for name, h in self.headers.items() if _is_secret(name)]
+        secret = (*SECRET_WORDS, "auth")
+        named = [h for n, h in self.headers.items() if any(word in n.lower() for word in secret)]
         words = [word for one in (self.key, *named) for word in one.reveal().split()]
         return tuple(word for word in words if len(word) >= SHORTEST_KEY)
-
-
-def _is_secret(header: str) -> bool:
-    return any(word in header.lower() for word in (*SECRET_WORDS, "auth"))
 
 
 def make_endpoint(
@@ -104,24 +101,22 @@ def make_endpoint(
     Raises:
         InputError: The address is none, or a key is missing or cannot be sent.
     """
-    address = _address(base_url)
+    address = split_url(base_url)
+    if address is None:
+        hint = "Give one such as https://api.openai.com/v1."
+        raise InputError("the base URL is no address", field="base_url", hint=hint)
+    if address.username is not None or address.password is not None:
+        hint = "Give the key as api_key instead."
+        raise InputError("the base URL holds a user or a password", field="base_url", hint=hint)
     hidden = {name: Secret(_sendable(value)) for name, value in (headers or {}).items()}
-    opened = bool(key) or any(
-        name.lower() in ("authorization", "x-api-key", "api-key") for name in hidden
-    )
-    if not opened and not is_private_host(address.hostname or ""):
-        raise InputError(
-            f"there is no key for {address.hostname}",
-            field="api_key",
-            hint=f"Set {variable}, or give api_key." if variable else "Give api_key.",
-        )
+    opens = {"authorization", "x-api-key", "api-key"} & {name.lower() for name in hidden}
+    if not key and not opens and not is_private_host(address.hostname or ""):
+        hint = f"Set {variable}, or give api_key." if variable else "Give api_key."
+        raise InputError(f"there is no key for {address.hostname}", field="api_key", hint=hint)
     if any(word in name.lower() for name, _ in parse_qsl(address.query) for word in SECRET_WORDS):
         # Addresses are written to logs.
-        raise InputError(
-            "the base URL holds a key",
-            field="base_url",
-            hint="Give it as api_key, or in headers.",
-        )
+        hint = "Give it as api_key, or in headers."
+        raise InputError("the base URL holds a key", field="base_url", hint=hint)
     plain = f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}"
     return Endpoint(plain, Secret(_sendable(key)), hidden, address.query)
 
@@ -160,30 +155,10 @@ def split_url(url: str) -> SplitResult | None:
     return address if fits else None
 
 
-def _address(base_url: str) -> SplitResult:
-    address = split_url(base_url)
-    if address is None:
-        raise InputError(
-            "the base URL is no address",
-            field="base_url",
-            hint="Give one such as https://api.openai.com/v1.",
-        )
-    if address.username is not None or address.password is not None:
-        raise InputError(
-            "the base URL holds a user or a password",
-            field="base_url",
-            hint="Give the key as api_key instead.",
-        )
-    return address
-
-
 def _sendable(value: str) -> str:
     """Refuse what no header may hold: it would break the request, or smuggle in another."""
     text = value.strip()
     if not all(" " <= char <= "~" for char in text):
-        raise InputError(
-            "a key holds characters that cannot be sent",
-            field="api_key",
-            hint="Check it for line feeds and quotation marks from copying.",
-        )
+        hint = "Check it for line feeds and quotation marks from copying."
+        raise InputError("a key holds characters that cannot be sent", field="api_key", hint=hint)
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -86,16 +87,9 @@ def provider_error(
         long = TooLong(words, status=status, code=code, hint="Send less.")
         long.limit = found.limit
         return long
-    heads = headers or {}
+    heads, hint = headers or {}, HINTS.get(status or 0, "")
     again = _may_pass(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
-    return ModelError(
-        words,
-        status=status,
-        code=code,
-        retry=again,
-        wait=wait_in(heads),
-        hint=HINTS.get(status or 0, ""),
-    )
+    return ModelError(words, status=status, code=code, retry=again, wait=wait_in(heads), hint=hint)
 
 
 def wait_in(headers: Mapping[str, str]) -> float | None:
@@ -126,31 +120,25 @@ def _may_pass(status: int | None, kind: str, code: str) -> bool:
 
 def _error_fields(body: Any) -> tuple[str, str, str]:
     """Return type, code and message of an error, whichever way it is written."""
-    value = _parse(body)
-    if isinstance(value, list) and value:
-        value = value[0]
-    if not isinstance(value, dict):
-        return "", "", value if isinstance(value, str) else ""
-    error = value.get("error", value)
-    if isinstance(error, str):
-        return "", "", error
+    error = _parse(body)
+    if isinstance(error, list) and error:
+        error = error[0]
+    if isinstance(error, dict):
+        error = error.get("error", error)
     if not isinstance(error, dict):
-        return "", "", ""
+        return "", "", error if isinstance(error, str) else ""
     kind, code = error.get("type"), error.get("code")
     message = error.get("message") or error.get("detail") or ""
-    return (
-        kind if isinstance(kind, str) else "",
-        str(code) if isinstance(code, (str, int)) and not isinstance(code, bool) else "",
-        message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS],
-    )
+    text = message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS]
+    is_code = isinstance(code, (str, int)) and not isinstance(code, bool)
+    return kind if isinstance(kind, str) else "", str(code) if is_code else "", text
 
 
 def _parse(body: Any) -> Any:
     if not isinstance(body, bytes):
         return body
     text = body.decode("utf-8", "replace").strip()
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        # A gateway's page of HTML says little; its first words are enough.
-        return " ".join(text[:2_000].split())[:200]
+    # A gateway's page of HTML says little; its first words are enough.
+    return " ".join(text[:2_000].split())[:200]

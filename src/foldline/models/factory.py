@@ -73,43 +73,31 @@ def model(
     address = base_url or os.environ.get(provider.url, "") or provider.base_url
     key = os.environ.get(provider.key, "") if api_key is None else api_key
     where = make_endpoint(address, key, headers, variable=provider.key)
-    return Client(
-        known.full_name(bare),
-        known.find(bare),
-        Sender(PROTOCOLS[protocol](), where),
-        timeout=timeout,
-        attempts=attempts,
-        thinking=thinking,
-        counter=counter,
-    )
+    sender = Sender(PROTOCOLS[protocol](), where)
+    limits: dict[str, Any] = {"timeout": timeout, "attempts": attempts, "thinking": thinking}
+    return Client(known.full_name(bare), known.find(bare), sender, **limits, counter=counter)
 
 
 def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
     """Return who serves a model, in which protocol, and its name without them."""
-    before, colon, after = name.strip().partition(":")
-    if colon and after and before in PREFIXES:
+    bare = name.strip()
+    before, _, after = bare.partition(":")
+    if after and before in PREFIXES:
         whose, protocol = PREFIXES[before]
         return known.providers[whose], protocol, after
-    if colon and after and before in known.providers:
+    if after and before in known.providers:
         return known.providers[before], known.providers[before].protocol, after
-    bare = name.strip()
-    info = known.find(bare)
-    if info.provider in known.providers:
-        provider = known.providers[info.provider]
-        return (
-            provider,
-            "openai-chat" if guessed and provider.protocol != "anthropic" else (provider.protocol),
-            bare,
-        )
+    provider = known.providers.get(known.find(bare).provider)
+    if provider is not None:
+        chats = guessed and provider.protocol != "anthropic"
+        return provider, "openai-chat" if chats else provider.protocol, bare
     openai = known.providers["openai"]
     if bare and (guessed or os.environ.get(openai.url)):
         # An address of one's own: most such servers speak chat completions.
         return openai, "openai-chat", bare
-    raise InputError(
-        f"it is not known who serves the model {bare[:100]!r}",
-        field="model",
-        hint='Say how it is reached, as in "openai:NAME" or "anthropic:NAME", or give base_url.',
-    )
+    hint = 'Say how it is reached, as in "openai:NAME" or "anthropic:NAME", or give base_url.'
+    why = f"it is not known who serves the model {bare[:100]!r}"
+    raise InputError(why, field="model", hint=hint)
 
 
 def summarizer(

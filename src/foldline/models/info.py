@@ -30,12 +30,8 @@ class Prices:
         """Return what was used costs, in US dollars; without a cache price, as fresh input."""
         write = self.input if self.cache_write is None else self.cache_write
         read = self.input if self.cache_read is None else self.cache_read
-        return (
-            usage.input * self.input
-            + usage.output * self.output
-            + usage.cache_write * write
-            + usage.cache_read * read
-        ) / MILLION
+        fresh = usage.input * self.input + usage.output * self.output
+        return (fresh + usage.cache_write * write + usage.cache_read * read) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +132,8 @@ def read_provider(name: str, entry: Any) -> Provider:
     where = f"providers.{name}"
     if not isinstance(entry, dict):
         raise InputError("expected an object", field=where)
-    texts = {
-        key: _text(entry, key, where)
-        for key in ("protocol", "base_url", "key", "url", "tokens", "source")
-        if key in entry
-    }
+    known = ("protocol", "base_url", "key", "url", "tokens", "source")
+    texts = {key: _text(entry, key, where) for key in known if key in entry}
     return Provider(name, cache=_object(entry, "cache", where), **texts)
 
 
@@ -171,17 +164,16 @@ def read_model_info(
     aliases = entry.get("aliases", [])
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
         raise InputError("expected a list of names", field=f"{where}.aliases")
-    prices = _prices(entry, "usd", where)
+    prices, window = _prices(entry, where), _count(entry, "window", where)
     above = _object(entry, "above", where)
-    window = _count(entry, "window", where)
     info = ModelInfo(
         name,
         window=window,
-        output=_count(entry, "output", where) if "output" in entry else min(8_192, window),
+        output=_count({"output": min(UNKNOWN_OUTPUT, window), **entry}, "output", where),
         input=_count(entry, "input", where) if "input" in entry else None,
         provider=served,
         prices=prices,
-        long=_prices(above, "usd", f"{where}.above"),
+        long=_prices(above, f"{where}.above"),
         long_above=_count(above, "tokens", f"{where}.above") if above else 0,
         cache=_cache({**host.cache, **_object(entry, "cache", where)}, prices, f"{where}.cache"),
         tokens=_text(entry, "tokens", where) or host.tokens,
@@ -193,17 +185,13 @@ def read_model_info(
     return info, [name, *aliases]
 
 
-def _prices(entry: Mapping[str, Any], key: str, where: str) -> Prices | None:
-    usd = _object(entry, key, where)
+def _prices(entry: Mapping[str, Any], where: str) -> Prices | None:
+    usd, place = _object(entry, "usd", where), f"{where}.usd"
     if not usd:
         return None
-    place = f"{where}.{key}"
-    return Prices(
-        _amount(usd, "in", place),
-        _amount(usd, "out", place),
-        _amount(usd, "write", place) if "write" in usd else None,
-        _amount(usd, "read", place) if "read" in usd else None,
-    )
+    given = ("in", "out", *(name for name in ("write", "read") if name in usd))
+    found = {name: _amount(usd, name, place) for name in given}
+    return Prices(found["in"], found["out"], found.get("write"), found.get("read"))
 
 
 def _cache(entry: Mapping[str, Any], prices: Prices | None, where: str) -> CacheRules:
@@ -213,13 +201,12 @@ def _cache(entry: Mapping[str, Any], prices: Prices | None, where: str) -> Cache
         raise InputError(f"expected one of {', '.join(KINDS)}", field=f"{where}.kind")
     if kind == "none":
         return CacheRules()
-    write = read = 1.0
+    factors = [1.0, 1.0]
     if prices is not None and prices.input > 0:
-        write = (prices.input if prices.cache_write is None else prices.cache_write) / prices.input
-        read = (prices.input if prices.cache_read is None else prices.cache_read) / prices.input
-    seconds = _amount(entry, "seconds", where) if "seconds" in entry else 300.0
-    least = _count(entry, "least", where) if "least" in entry else 1
-    return CacheRules(kind, seconds, least, write, read)
+        cached = (prices.cache_write, prices.cache_read)
+        factors = [1.0 if usd is None else usd / prices.input for usd in cached]
+    seconds = _amount({"seconds": 300.0, **entry}, "seconds", where)
+    return CacheRules(kind, seconds, _count({"least": 1, **entry}, "least", where), *factors)
 
 
 def _text(entry: Mapping[str, Any], key: str, where: str) -> str:

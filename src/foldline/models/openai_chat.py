@@ -11,6 +11,7 @@ from foldline.models.completion import (
     Completion,
     CompletionRequest,
     Delta,
+    Piece,
     bearer,
     call,
     malformed_answer,
@@ -67,12 +68,10 @@ class OpenAIChatProtocol:
             ModelError: It holds no choice, or an error.
         """
         choices = objects(body.get("choices"))
+        if not choices and body.get("error"):
+            raise provider_error(dict(body))
         if not choices:
-            raise (
-                provider_error(dict(body))
-                if body.get("error")
-                else malformed_answer("holds no choice")
-            )
+            raise malformed_answer("holds no choice")
         choice = choices[0]
         if choice.get("error"):
             # OpenRouter reports what failed upstream inside the choice.
@@ -80,9 +79,10 @@ class OpenAIChatProtocol:
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
         reason = text(choice.get("finish_reason"))
+        said = message.get("content")
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
-            text=_text_of(message.get("content")),
+            text=text(said) or "".join(text(part.get("text")) for part in objects(said)),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
             usage=read_usage(body.get("usage")),
@@ -95,12 +95,6 @@ class OpenAIChatProtocol:
     def assembler(self) -> ChatAssembler:
         """Return what puts a stream together."""
         return ChatAssembler()
-
-
-def _text_of(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(text(part.get("text")) for part in objects(content))
 
 
 def _calls(message: Mapping[str, Any]) -> list[Any]:
@@ -117,8 +111,13 @@ def _calls(message: Mapping[str, Any]) -> list[Any]:
 
 # --- streams -----------------------------------------------------------------------------------
 
-THINKING = ("reasoning_content", "reasoning")
-"""Where servers put the readable reasoning."""
+FIELDS: Final[dict[str, Piece | None]] = {
+    "reasoning_content": "thinking",
+    "reasoning": "thinking",
+    "content": "text",
+    "refusal": None,
+}
+"""The texts of a message, and what each is a piece of."""
 
 
 @dataclass(slots=True)
@@ -136,9 +135,7 @@ class ChatAssembler:
     """Collects the deltas of the first choice."""
 
     def __init__(self) -> None:
-        self._text: list[str] = []
-        self._refusal: list[str] = []
-        self._thinking: dict[str, list[str]] = {}
+        self._pieces: dict[str, list[str]] = {}
         self._calls: dict[int, _Call] = {}
         self._reason = ""
         self._usage: Any = None
@@ -167,18 +164,15 @@ class ChatAssembler:
         self._reason = text(choice.get("finish_reason")) or self._reason
         delta = mapping(choice.get("delta"))
         out: list[Delta] = []
-        for key in THINKING:
-            if thought := text(delta.get(key)):
-                self._thinking.setdefault(key, []).append(thought)
-                out.append(Delta("thinking", thought))
-                break
-        if said := text(delta.get("content")):
-            self._text.append(said)
-            out.append(Delta("text", said))
-        self._refusal.append(text(delta.get("refusal")))
-        for position, item in enumerate(objects(delta.get("tool_calls"))):
-            out.append(self._call(item, position))
-        return out
+        for key, kind in FIELDS.items():
+            piece = text(delta.get(key))
+            # A server may send the same thought under both names.
+            again = key == "reasoning" and text(delta.get("reasoning_content"))
+            if piece and not again:
+                self._pieces.setdefault(key, []).append(piece)
+                out += [Delta(kind, piece)] if kind else []
+        asked = enumerate(objects(delta.get("tool_calls")))
+        return out + [self._call(item, position) for position, item in asked]
 
     def _call(self, item: dict[str, Any], position: int) -> Delta:
         index = item.get("index")
@@ -197,15 +191,9 @@ class ChatAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._reason and not self._done:
             raise truncated_stream()
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text) or None}
-        for key, pieces in self._thinking.items():
-            message[key] = "".join(pieces)
-        if refusal := "".join(self._refusal):
-            message["refusal"] = refusal
+        said = {key: "".join(pieces) for key, pieces in self._pieces.items()}
+        message: dict[str, Any] = {"role": "assistant", "content": None, **said}
         if self._calls:
             message["tool_calls"] = [self._calls[key].wire() for key in sorted(self._calls)]
-        return {
-            "model": self._model,
-            "choices": [{"message": message, "finish_reason": self._reason}],
-            "usage": self._usage,
-        }
+        choice = {"message": message, "finish_reason": self._reason}
+        return {"model": self._model, "choices": [choice], "usage": self._usage}

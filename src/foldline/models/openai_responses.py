@@ -72,8 +72,11 @@ class OpenAIResponsesProtocol:
         if not isinstance(body.get("output"), list):
             raise malformed_answer("holds no output")
         items = objects(body["output"])
-        parts = [part for item in items for part in _parts(item)]
+        messages = (item for item in items if item.get("type", "message") == "message")
+        parts = [part for item in messages for part in objects(item.get("content"))]
         refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
+        reasoning = (item for item in items if item.get("type") == "reasoning")
+        summaries = (piece for item in reasoning for piece in objects(item.get("summary")))
         done = Completion(
             messages=tuple(items),
             text="".join(text(p.get("text")) for p in parts if p.get("type") == "output_text"),
@@ -81,12 +84,7 @@ class OpenAIResponsesProtocol:
             stop="refusal" if refusal else _stop(body),
             usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
-            thinking="\n".join(
-                text(piece.get("text"))
-                for item in items
-                if item.get("type") == "reasoning"
-                for piece in objects(item.get("summary"))
-            ),
+            thinking="\n".join(text(piece.get("text")) for piece in summaries),
             refusal=refusal,
         )
         return with_calls(done)
@@ -96,16 +94,9 @@ class OpenAIResponsesProtocol:
         return ResponsesAssembler()
 
 
-def _parts(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return objects(item.get("content")) if item.get("type", "message") == "message" else []
-
-
 def _calls(items: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
-    return tuple(
-        call(item.get("call_id"), item.get("name"), item.get(CALLS[item["type"]]))
-        for item in items
-        if item.get("type") in CALLS
-    )
+    asked = ((item, CALLS[item["type"]]) for item in items if item.get("type") in CALLS)
+    return tuple(call(item.get("call_id"), item.get("name"), item.get(key)) for item, key in asked)
 
 
 def _stop(body: Mapping[str, Any]) -> Stop:
@@ -162,8 +153,6 @@ class ResponsesAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if self._whole is None:
             raise truncated_stream()
-        if not objects(self._whole.get("output")):
-            # Some gateways leave the output out of the last event.
-            items = [self._items[place] for place in sorted(self._items)]
-            return {**self._whole, "output": items}
-        return self._whole
+        # Some gateways leave the output out of the last event.
+        arrived = [self._items[place] for place in sorted(self._items)]
+        return {**self._whole, "output": objects(self._whole.get("output")) or arrived}

@@ -9,8 +9,8 @@ last an answer is one that took more than the window: some servers drop what is 
 
 Each sentence of a provider is one pattern. In it, LIMIT stands for the number of tokens that the
 model takes, ASKED for what the request took, and GIVEN and OUTPUT for its two parts: what was
-sent, and what was reserved for the answer. The sentences are those of public documentation, issues
-and open source of each provider.
+sent, and what was reserved for the answer; … stands for up to 60 characters of one line. The
+sentences are those of public documentation, issues and open source of each provider.
 """
 
 from __future__ import annotations
@@ -22,17 +22,8 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
-from foldline.models.provider_failure import Failure, failure_of
-
-__all__ = [
-    "CODES",
-    "DetectedOverflow",
-    "Detector",
-    "Failure",
-    "detect",
-    "failure_of",
-    "overflow_in",
-]
+from foldline.models.provider_failure import Failure as Failure
+from foldline.models.provider_failure import failure_of as failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +130,15 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOver
         if found is True:
             return DetectedOverflow("detector")
         if found not in (None, False):
-            raise InputError(
-                f"a detector of overflows returned {found!r:.60}",
-                field="detectors",
-                hint="Return True, False, None or a foldline.models.overflow.DetectedOverflow.",
-            )
+            why = f"a detector of overflows returned {found!r:.60}"
+            hint = "Return True, False, None or a foldline.models.overflow.DetectedOverflow."
+            raise InputError(why, field="detectors", hint=hint)
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
-    return _detect_by_code(failure) or _detect_by_text(failure) or _detect_by_usage(failure)
+    found = _detect_by_code(failure)
+    if found is None and failure.status in _BAD_REQUEST:
+        found = _phrase(failure.text)
+    return found or _detect_by_usage(failure)
 
 
 def overflow_in(
@@ -176,16 +168,8 @@ def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
         how = "status"
     if not how:
         return None
-    words = _phrase(failure.text)
-    limit = _sane(failure.limit)
-    if words is None:
-        return DetectedOverflow(how, limit)
-    return DetectedOverflow(how, words.limit or limit, words.asked, words.output)
-
-
-def _detect_by_text(failure: Failure) -> DetectedOverflow | None:
-    """Decide by the words."""
-    return _phrase(failure.text) if failure.status in _BAD_REQUEST else None
+    words = _phrase(failure.text) or DetectedOverflow(how)
+    return DetectedOverflow(how, words.limit or _sane(failure.limit), words.asked, words.output)
 
 
 def _detect_by_usage(failure: Failure) -> DetectedOverflow | None:
@@ -204,21 +188,13 @@ def _phrase(text: str) -> DetectedOverflow | None:
     for provider, pattern in phrases():
         found = pattern.search(text)
         if found:
-            return _numbers(provider, found.groupdict())
+            texts = {name: text for name, text in found.groupdict().items() if text}
+            said = {name: int(re.sub(r"\D", "", digits)) for name, digits in texts.items()}
+            asked, output = said.get("asked"), said.get("output", 0)
+            if "given" in said:
+                asked = max(asked or 0, said["given"] + output)
+            return DetectedOverflow(provider, _sane(said.get("limit")), asked, output)
     return None
-
-
-def _numbers(provider: str, named: dict[str, str | None]) -> DetectedOverflow:
-    limit, asked, given, output = (
-        _number(named.get(name)) for name in ("limit", "asked", "given", "output")
-    )
-    if given is not None:
-        asked = max(asked or 0, given + (output or 0))
-    return DetectedOverflow(provider, _sane(limit), asked, output or 0)
-
-
-def _number(text: str | None) -> int | None:
-    return int(re.sub(r"\D", "", text)) if text else None
 
 
 def _sane(limit: int | None) -> int | None:
@@ -230,7 +206,7 @@ def _sane(limit: int | None) -> int | None:
 _NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
 """A number, with or without marks between thousands."""
 
-_PLACES: Final = ("LIMIT", "ASKED", "GIVEN", "OUTPUT")
+_PLACE: Final = re.compile("LIMIT|ASKED|GIVEN|OUTPUT")
 
 _SENTENCES: Final = (
     ("anthropic", r"prompt is too long: ASKED tokens > LIMIT"),
@@ -239,33 +215,33 @@ _SENTENCES: Final = (
     (
         "openai",  # Azure, DeepSeek, OpenRouter, vLLM, litellm and others say the same.
         (
-            r"maximum context length is LIMIT tokens[^\n]{0,60}?(?:requested|resulted in)"
-            r"(?: about)? ASKED tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
+            r"maximum context length is LIMIT tokens…(?:requested|resulted in)(?: about)? ASKED"
+            r" tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
         ),
     ),
     (
         "vllm",
         (
-            r"max_(?:completion_)?tokens'? is too large: OUTPUT\. [^\n]{0,60}?LIMIT tokens and"
-            r" your request has GIVEN input tokens"
+            r"max_(?:completion_)?tokens'? is too large: OUTPUT\. …LIMIT tokens and your request"
+            r" has GIVEN input tokens"
         ),
     ),
     (
         "vllm",
         (
-            r"passed GIVEN input tokens and requested OUTPUT output tokens[^\n]{0,60}?"
-            r"context length is only LIMIT"
+            r"passed GIVEN input tokens and requested OUTPUT output tokens…context length is only"
+            r" LIMIT"
         ),
     ),
     ("vllm", r"prompt \(length ASKED\) is longer than the maximum model length of LIMIT"),
     ("sglang", r"input \(ASKED tokens\) is longer than the model'?s context length \(LIMIT"),
-    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds [^\n]{0,60}?length \(?LIMIT"),
-    ("openai", r"input tokens exceed the configured limit of LIMIT tokens[^\n]{0,60}? in ASKED"),
+    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds …length \(?LIMIT"),
+    ("openai", r"input tokens exceed the configured limit of LIMIT tokens… in ASKED"),
     ("openai", r"input tokens exceed the configured limit(?: of LIMIT)?"),
     ("openai", r"input exceeds the context window"),
-    ("gemini", r"input token count \(?ASKED\)? exceeds [^\n]{0,60}?\(?LIMIT"),
+    ("gemini", r"input token count \(?ASKED\)? exceeds …\(?LIMIT"),
     ("gemini", r"input token count is ASKED but [^\n]{0,40}?up to LIMIT"),
-    ("gemini", r"input token count [^\n]{0,60}?exceeds"),
+    ("gemini", r"input token count …exceeds"),
     ("bedrock", r"max input tokens: LIMIT, request input token count: ASKED"),
     ("bedrock", r"expected maxLength: LIMIT, actual: ASKED"),
     ("xai", r"maximum prompt length is LIMIT but the request contains ASKED"),
@@ -288,22 +264,19 @@ _SENTENCES: Final = (
     ("any", r"maximum (?:context|prompt) length\b"),
     ("any", r"exceeds? (?:the )?(?:model'?s )?max(?:imum)? (?:context|prompt|input)"),
     ("any", r"context[ _](?:length|window|size)[ _](?:was |is |has been )?exceeded"),
-    (
-        "any",
-        r"exceed(?:s|ed)? (?:the |its |this )?(?:model'?s )?context (?:window|length|size|limit)",
-    ),
+    ("any", r"exceed(?:s|ed)? (?:(?:the|its|this) )?(?:model'?s )?context (?:window|length|size)"),
+    ("any", r"exceed(?:s|ed)? (?:(?:the|its|this) )?(?:model'?s )?context limit"),
     ("any", r"token limit exceeded|too many input tokens|longer than the model'?s context"),
     ("any", r"reduce the length of the (?:messages|prompt|input)"),
 )
 
 
-def _compile_phrase(sentence: str) -> re.Pattern[str]:
-    for place in _PLACES:
-        sentence = sentence.replace(place, f"(?P<{place.lower()}>{_NUMBER})")
-    return re.compile(sentence, re.IGNORECASE)
-
-
 @cache
 def phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return whose words they are and the patterns; made once, when the first is looked for."""
-    return tuple((provider, _compile_phrase(sentence)) for provider, sentence in _SENTENCES)
+
+    def compiled(sentence: str) -> re.Pattern[str]:
+        named = _PLACE.sub(lambda at: f"(?P<{at[0].lower()}>{_NUMBER})", sentence)
+        return re.compile(named.replace("…", r"[^\n]{0,60}?"), re.IGNORECASE)
+
+    return tuple((provider, compiled(sentence)) for provider, sentence in _SENTENCES)

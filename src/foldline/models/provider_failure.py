@@ -29,6 +29,13 @@ _INNER: Final = ("error", "Error", "errors", "detail", "metadata", "raw", "respo
 _TEXTS: Final = ("message", "Message", "msg", "detail", "errorMessage", "error", "raw")
 _LIMITS: Final = ("n_ctx", "max_model_len")
 _CODES: Final = ("code", "type", "status", "error_code", "error_type", "__type", "Code", "reason")
+_STOPS: Final = ("stop_reason", "finish_reason", "finishReason", "stopReason", "stop", "reason")
+_COUNTS: Final = (
+    ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count"),
+    ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count"),
+    ("cache_read_input_tokens",),
+    ("cache_creation_input_tokens",),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +77,23 @@ def failure_of(said: Any, window: int | None = None) -> Failure:
         What could be read of it; nothing is raised.
     """
     try:
-        return _read(plain(said), window)
+        return replace(_read(plain(said)), window=window)
     except Exception:  # noqa: BLE001  # a stranger's object may raise whatever it is asked
         return Failure(type=_classes(said), window=window)
 
 
-def _read(said: Any, window: int | None) -> Failure:
+def _read(said: Any) -> Failure:
     if isinstance(said, BaseException):
-        return replace(_of_exception(said), window=window)
+        return _of_exception(said)
     if isinstance(said, (str, bytes)):
-        return replace(_of_body(said), window=window)
+        return _of_body(said)
     error = _get(said, "error")
-    if error:
-        return replace(_of_body({"error": _plain(error)}), window=window)
-    return Failure(stop=_stop(said), usage=_usage(said), window=window)
+    if not error:
+        return Failure(stop=_stop(said), usage=_usage(said))
+    if not isinstance(error, (Mapping, str, list)):  # an object, and so what stands in it
+        names = (*_TEXTS, *_CODES)
+        error = {name: found for name in names if (found := _get(error, name))}
+    return _of_body({"error": error})
 
 
 # --- exceptions ----------------------------------------------------------------------------
@@ -91,13 +101,11 @@ def _read(said: Any, window: int | None) -> Failure:
 
 def _of_exception(error: BaseException) -> Failure:
     read = [_one(cause) for cause in _causes(error)]
-    first = read[0]
     return Failure(
         type=" ".join(one.type for one in read),
         status=next((one.status for one in read if one.status is not None), None),
         code=" ".join(one.code for one in read if one.code),
         text="\n".join(dict.fromkeys(one.text for one in read if one.text)),
-        stop=first.stop,
         limit=next((one.limit for one in read if one.limit is not None), None),
     )
 
@@ -119,10 +127,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _one(error: BaseException) -> Failure:
     response = _get(error, "response")
-    body = _first(error, "body", "error_body") or (
-        response if isinstance(response, Mapping) else _first(response, "text")
-    )
-    found = _of_body(body)
+    answer = response if isinstance(response, Mapping) else _first(response, "text")
+    found = _of_body(_first(error, "body", "error_body") or answer)
     status = _whole(_first(error, "status_code", "status", "http_status", "code"))
     if status is None:
         status = _whole(_first(response, "status_code", "status"))
@@ -152,19 +158,14 @@ def _text(error: BaseException) -> str:
 
 def _of_body(body: Any) -> Failure:
     """Read the JSON of an error: its words, codes and status, wherever a gateway put them."""
-    texts: list[str] = []
-    codes: list[str] = []
-    statuses: list[int] = []
-    limits: list[int] = []
+    texts, codes = list[str](), list[str]()
+    statuses, limits = list[int](), list[int]()
     if isinstance(body, (str, bytes)):
         parsed = _parse(body)
         body = parsed if isinstance(parsed, (Mapping, list)) else {"message": _string(body)}
     for fields in _objects(body, DEEPEST):
-        texts += [
-            value[:LONGEST]
-            for name in _TEXTS
-            if isinstance(value := fields.get(name), str) and not _parse(value)
-        ]
+        plain_texts = (value for name in _TEXTS if isinstance(value := fields.get(name), str))
+        texts += [value[:LONGEST] for value in plain_texts if not _parse(value)]
         for name in _CODES:
             value = fields.get(name)
             if isinstance(value, str):
@@ -208,13 +209,8 @@ def _stop(said: Any) -> str:
     """Return why a model stopped, in the provider's word."""
     choice = _item(_get(said, "choices")) or _item(_get(said, "candidates"))
     around = _get(said, "response_metadata") or _get(said, "incomplete_details")
-    for holder in (said, choice, around):
-        found = _first(
-            holder, "stop_reason", "finish_reason", "finishReason", "stopReason", "stop", "reason"
-        )
-        if isinstance(found, str):
-            return found[:200]
-    return ""
+    found = (_first(holder, *_STOPS) for holder in (said, choice, around))
+    return next((word[:200] for word in found if isinstance(word, str)), "")
 
 
 def _usage(said: Any) -> Usage | None:
@@ -227,21 +223,10 @@ def _usage(said: Any) -> Usage | None:
     found = _first(said, "usage", "usage_metadata", "usageMetadata")
     if isinstance(found, Usage):
         return found
-    given = _count(
-        found, "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count"
-    )
-    written = _count(
-        found,
-        "output_tokens",
-        "completion_tokens",
-        "candidatesTokenCount",
-        "candidates_token_count",
-    )
+    given, written, read, wrote = (_count(found, names) for names in _COUNTS)
     if given is None and written is None:
         return None
-    read = _count(found, "cache_read_input_tokens") or 0
-    wrote = _count(found, "cache_creation_input_tokens") or 0
-    return Usage(given or 0, written or 0, read, wrote)
+    return Usage(given or 0, written or 0, read or 0, wrote or 0)
 
 
 # --- names ---------------------------------------------------------------------------------
@@ -267,14 +252,7 @@ def _item(holder: Any) -> Any:
     return None
 
 
-def _plain(value: Any) -> Any:
-    """Return an error object as the mapping that it stands for."""
-    if isinstance(value, (Mapping, str, list)):
-        return value
-    return {name: found for name in (*_TEXTS, *_CODES) if (found := _get(value, name))}
-
-
-def _count(holder: Any, *names: str) -> int | None:
+def _count(holder: Any, names: Sequence[str]) -> int | None:
     return next((n for name in names if (n := _whole(_get(holder, name))) is not None), None)
 
 

@@ -80,14 +80,9 @@ async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> R
     Raises:
         ModelError: The last one, when there is no try or no time left.
     """
-    pauses = stamina.retry_context(
-        on=budget.delay,
-        attempts=max(1, budget.attempts),
-        timeout=None,
-        wait_initial=FIRST,
-        wait_max=LONGEST,
-        wait_jitter=JITTER,
-    )
+    waits: dict[str, float] = {"wait_initial": FIRST, "wait_max": LONGEST, "wait_jitter": JITTER}
+    attempts = max(1, budget.attempts)
+    pauses = stamina.retry_context(budget.delay, attempts=attempts, timeout=None, **waits)
     try:
         async with asyncio.timeout(max(0.0, budget.deadline - monotonic()) + SPREAD):
             async for attempt in pauses:
@@ -141,16 +136,8 @@ class SecretFilter:
 
     def _count_begun(self, text: str) -> int:
         """Return how many characters at the end of a text may begin a key."""
-        longest = 0
-        for key in self._keys:
-            for size in range(min(len(key) - 1, len(text)), longest, -1):
-                if text.endswith(key[:size]):
-                    longest = size
-                    break
-        return longest
-
-
-AGENT: Final = "foldline"
+        sizes = (n for key in self._keys for n in range(1, len(key)) if text.endswith(key[:n]))
+        return max(sizes, default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +161,8 @@ class Sender:
 
         async def once() -> Completion:
             async with self.transport.open(outgoing, budget.deadline) as response:
-                body = await response.whole()
-                self._check(response, body)
-            return self._read(_object(body))
+                await self._check(response)
+                return self._read(_object(await response.whole()))
 
         done = await self._retry(once, budget)
         return self._add_price(done, request, budget, began)
@@ -200,8 +186,7 @@ class Sender:
             async def once() -> Incoming:
                 opened = self.transport.open(outgoing, budget.deadline)
                 response = await stack.enter_async_context(opened)
-                if response.status != 200:
-                    self._check(response, await response.whole())
+                await self._check(response)
                 return response
 
             response = await self._retry(once, budget)
@@ -237,32 +222,28 @@ class Sender:
     def _outgoing(self, request: CompletionRequest) -> Outgoing:
         try:
             text = json.dumps(self.protocol.body(request), ensure_ascii=False, allow_nan=False)
-            # Half a surrogate pair is no character; no server would take it.
-            body = text.encode("utf-8", "replace")
         except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"The request cannot be written as JSON: {error}",
-                hint="Give wire messages: plain dicts, lists, texts and numbers.",
-            ) from error
+            hint = "Give wire messages: plain dicts, lists, texts and numbers."
+            why = f"The request cannot be written as JSON: {error}"
+            raise InputError(why, hint=hint) from error
         kind = "text/event-stream" if request.stream else "application/json"
         headers = {
             "accept": kind,
             "accept-encoding": "identity",
             "content-type": "application/json",
-            "user-agent": AGENT,
+            "user-agent": "foldline",
             **self.protocol.headers(self.endpoint.key.reveal()),
             **{name.lower(): value.reveal() for name, value in self.endpoint.headers.items()},
         }
+        # Half a surrogate pair is no character; no server would take it.
+        body = text.encode("utf-8", "replace")
         return Outgoing(self.endpoint.url(self.protocol.path), headers, body)
 
-    def _check(self, response: Incoming, body: bytes) -> None:
+    async def _check(self, response: Incoming) -> None:
         if response.status != 200:
-            raise provider_error(
-                body,
-                status=response.status,
-                headers=response.headers,
-                secrets=self.endpoint.secrets,
-            )
+            body, secrets = await response.whole(), self.endpoint.secrets
+            status, headers = response.status, response.headers
+            raise provider_error(body, status=status, headers=headers, secrets=secrets)
 
     def _clean(self, error: ModelError) -> ModelError:
         error.message = redact_json(error.message, reveal_all(self.endpoint.secrets))
@@ -273,13 +254,8 @@ class Sender:
         self, done: Completion, request: CompletionRequest, budget: RetryBudget, began: float
     ) -> Completion:
         usd = None if done.usage is None else price(request.info, done.usage)
-        return replace(
-            done,
-            usd=usd,
-            model=done.model or request.model,
-            seconds=monotonic() - began,
-            attempts=budget.made,
-        )
+        name, gone = done.model or request.model, monotonic() - began
+        return replace(done, usd=usd, model=name, seconds=gone, attempts=budget.made)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -32,9 +32,8 @@ class ServerSentEvent:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise ModelError(
-                "The stream holds an event that is no JSON.", code="malformed", retry=True
-            )
+            why = "The stream holds an event that is no JSON."
+            raise ModelError(why, code="malformed", retry=True)
         return value
 
 

@@ -105,13 +105,11 @@ class Transport:
                 return response
             await response.aclose()
             target = _target(url, response.headers.get("location", ""))
-            if response.status_code < 307 or not same_origin(url, target):
-                raise ModelError(
-                    "The provider redirects elsewhere, and the key is not taken there.",
-                    status=response.status_code,
-                    code="redirect",
-                    hint="Check the base URL.",
-                )
+            status = response.status_code
+            if status < 307 or not same_origin(url, target):
+                why = "The provider redirects elsewhere, and the key is not taken there."
+                hint = "Check the base URL."
+                raise ModelError(why, status=status, code="redirect", hint=hint)
             url = target
         raise ModelError("The provider redirects in a circle.", code="redirect")
 
@@ -190,13 +188,9 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
     except httpx2.TransportError as error:
         # Not chained: the error holds the request, and with it the key.
         words = f"The connection failed: {type(error).__name__}"
-        raise ModelError(
-            f"{words}: {error}"
-            if isinstance(error, httpx2.ConnectError) and str(error)
-            else words,
-            code="connection",
-            retry=True,
-        ) from None
+        if isinstance(error, httpx2.ConnectError) and str(error):
+            words += f": {error}"
+        raise ModelError(words, code="connection", retry=True) from None
 
 
 # --- passing on ----------------------------------------------------------------------------

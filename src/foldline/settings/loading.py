@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from foldline.core.config import Config
 from foldline.core.scenarios import SCENARIOS
@@ -19,12 +19,11 @@ from foldline.core.settings_codec import leaves
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 from foldline.settings.sources import (
-    KEY,
     environment_settings,
     file_settings,
     flatten,
-    resolve_template,
     variable,
+    with_template,
 )
 
 SCENARIO: Final = "scenario"
@@ -71,13 +70,9 @@ def load(
     """
     world = os.environ if environ is None else environ
     folder = Path.cwd() if start is None else Path(start)
-    here = [
-        (ENVIRONMENT, dict(environment_settings(world))),
-        ("argument", flatten(arguments or {}, "argument")),
-    ]
-    for _, given in here:
-        if KEY in given:
-            given[KEY] = resolve_template(given[KEY], folder)
+    given_here = flatten(arguments or {}, "argument")
+    here = [(ENVIRONMENT, dict(environment_settings(world))), ("argument", given_here)]
+    here = [(place, with_template(given, folder)) for place, given in here]
     layers = [*file_settings(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]
@@ -106,9 +101,11 @@ def load_config(**arguments: Any) -> Config:
     return load(arguments).config
 
 
-def _scenario(
-    layers: list[tuple[str, dict[str, Any]]],
-) -> list[tuple[str, dict[str, Any]]]:
+Layer: TypeAlias = tuple[str, dict[str, Any]]
+"""Where settings stand, and their values by dotted keys."""
+
+
+def _scenario(layers: list[Layer]) -> list[Layer]:
     """Take the scenario out of what is set; the last one counts, and lies below everything."""
     found = [(given.pop(SCENARIO), place) for place, given in layers if SCENARIO in given]
     if not found:
@@ -116,10 +113,8 @@ def _scenario(
     name, place = found[-1]
     if not isinstance(name, str) or name not in SCENARIOS:
         near = suggest_name(str(name), SCENARIOS)
-        raise BudgetError(
-            f"There is no scenario {str(name)[:40]!r}, in {place}.",
-            hint=f"{near}Known: {', '.join(SCENARIOS)}.",
-        )
+        hint = f"{near}Known: {', '.join(SCENARIOS)}."
+        raise BudgetError(f"There is no scenario {str(name)[:40]!r}, in {place}.", hint=hint)
     return [(f"scenario {name}", flatten(SCENARIOS[name], name))]
 
 
@@ -127,10 +122,8 @@ def _unknown_setting(key: str, place: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting, with the one that may have been meant."""
     last = {name.rpartition(".")[2]: name for name in known}
     near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
-    return BudgetError(
-        f"There is no setting {key[:80]!r}, in {place}.",
-        hint=f"{near}'foldline config show' lists all of them.",
-    )
+    hint = f"{near}'foldline config show' lists all of them."
+    return BudgetError(f"There is no setting {key[:80]!r}, in {place}.", hint=hint)
 
 
 def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:

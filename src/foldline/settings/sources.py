@@ -11,7 +11,7 @@ from typing import Any, Final, get_origin
 from foldline.core.config import Config
 from foldline.core.settings_codec import Leaf, leaves, optional
 from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
-from foldline.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError, StoreError
 
 HOME: Final = "FOLDLINE_HOME"
 """The environment variable that names a folder for everything."""
@@ -19,26 +19,37 @@ HOME: Final = "FOLDLINE_HOME"
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where content is kept."""
-    home = _home(environ)
-    if home:
-        return Path(home)
-    from platformdirs import user_data_path
-
-    return user_data_path("foldline", appauthor=False)
+    return _home(environ) or _platform_folder("user_data_path")
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where the settings of the user are."""
-    home = _home(environ)
-    if home:
-        return Path(home)
-    from platformdirs import user_config_path
-
-    return user_config_path("foldline", appauthor=False)
+    return _home(environ) or _platform_folder("user_config_path")
 
 
-def _home(environ: Mapping[str, str] | None) -> str:
-    return (os.environ if environ is None else environ).get(HOME, "")
+def _home(environ: Mapping[str, str] | None) -> Path | None:
+    home = (os.environ if environ is None else environ).get(HOME, "")
+    return Path(home) if home else None
+
+
+def _platform_folder(which: str) -> Path:
+    import platformdirs
+
+    return Path(getattr(platformdirs, which)("foldline", appauthor=False))
+
+
+def make_folder(folder: Path) -> Path:
+    """
+    Make a folder that only its owner reads, with those above it, and return it.
+
+    Raises:
+        StoreError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    return folder
 
 
 PREFIX: Final = "FOLDLINE_"
@@ -103,10 +114,11 @@ def read_text(leaf: Leaf, text: str, what: str) -> Any:
         return kind(word) if kind in (int, float) else word
     except (KeyError, ValueError) as error:
         wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
-        raise BudgetError(
-            f"{what} must be {wanted}.", hint="Change it, or leave it out."
-        ) from error
+        hint = "Change it, or leave it out."
+        raise BudgetError(f"{what} must be {wanted}.", hint=hint) from error
 
+
+IN_PROJECT: Final = "in it, or set it in your own settings or in the program."
 
 KEY: Final = "summary.template"
 
@@ -133,10 +145,8 @@ def resolve_template(value: object, folder: Path, *, inside: bool = False) -> ob
     if is_own_template(value) and not path.is_file():
         return value
     if inside and not path.is_relative_to(folder.resolve()):
-        raise BudgetError(
-            f"{KEY} names a file outside of the project: {value[:80]!r}.",
-            hint="Name a file in it, or set it in your own settings or in the program.",
-        )
+        why = f"{KEY} names a file outside of the project: {value[:80]!r}."
+        raise BudgetError(why, hint=f"Name a file {IN_PROJECT}")
     return read_template(path)
 
 
@@ -151,15 +161,12 @@ def read_template(path: Path) -> str:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(LONGEST_TEMPLATE + 1).strip()
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"The template {path} cannot be read: {error}",
-            hint=f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}.",
-        ) from error
+        hint = f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}."
+        raise InputError(f"The template {path} cannot be read: {error}", hint=hint) from error
     if not is_own_template(text) or len(text) > LONGEST_TEMPLATE:
-        raise InputError(
-            f"The template {path} is empty, a single word, or too long.",
-            hint=f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most.",
-        )
+        hint = f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most."
+        why = f"The template {path} is empty, a single word, or too long."
+        raise InputError(why, hint=hint)
     return text
 
 
@@ -198,19 +205,20 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
     """
     user = config_folder(environ) / FILE
     if user.is_file():
-        yield str(user), _with_template(flatten(_table(user), str(user)), user, inside=False)
+        yield str(user), with_template(flatten(_table(user), str(user)), user.parent)
     project = _project(start)
     if project is not None and project != user:
         values = flatten(_table(project), str(project))
         _check_user_settings(project, values)
         if isinstance(values.get(ROOT), str):
             values[ROOT] = _inside(project, values[ROOT])
-        yield str(project), _with_template(values, project, inside=True)
+        yield str(project), with_template(values, project.parent, inside=True)
 
 
-def _with_template(values: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
+def with_template(values: dict[str, Any], folder: Path, *, inside: bool = False) -> dict[str, Any]:
+    """Return settings with the template that they mean; see `resolve_template`."""
     if KEY in values:
-        values[KEY] = resolve_template(values[KEY], file.parent, inside=inside)
+        values[KEY] = resolve_template(values[KEY], folder, inside=inside)
     return values
 
 
@@ -256,9 +264,8 @@ def _table(path: Path) -> dict[str, Any]:
             raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Make it smaller.")
         whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} cannot be read: {error}", hint="Repair the file, or move it away."
-        ) from error
+        hint = "Repair the file, or move it away."
+        raise InputError(f"{path} cannot be read: {error}", hint=hint) from error
     if path.name != PYPROJECT:
         return whole
     tools = whole.get("tool")
@@ -270,10 +277,9 @@ def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
     """Refuse what a file that came with somebody else's code must not decide."""
     for key in USERS:
         if key in values:
-            raise BudgetError(
-                f"{key} in {file} is for the user to decide, not for a project.",
-                hint="Set it in your own settings, in the environment, or in the program.",
-            )
+            hint = "Set it in your own settings, in the environment, or in the program."
+            why = f"{key} in {file} is for the user to decide, not for a project."
+            raise BudgetError(why, hint=hint)
 
 
 def _inside(file: Path, root: str) -> str:
@@ -281,8 +287,6 @@ def _inside(file: Path, root: str) -> str:
     folder = file.parent.resolve()
     wanted = (folder / root).resolve()
     if not wanted.is_relative_to(folder):
-        raise BudgetError(
-            f"{ROOT} in {file} lies outside of the project.",
-            hint="Name a folder in it, or set it in your own settings or in the program.",
-        )
+        why = f"{ROOT} in {file} lies outside of the project."
+        raise BudgetError(why, hint=f"Name a folder {IN_PROJECT}")
     return str(wanted)

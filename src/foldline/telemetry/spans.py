@@ -120,14 +120,10 @@ class Telemetry:
         self._trace = trace
         self._tracer = trace.get_tracer("foldline", tracer_provider=tracer_provider)
         meter = metrics.get_meter("foldline", meter_provider=meter_provider)
-        self._duration, self._freed, self._usage = (
-            meter.create_histogram(name, unit, words)
-            for name, (unit, words) in list(METRICS.items())[:3]
-        )
-        self._warnings, self._bounded = (
-            meter.create_counter(name, unit, words)
-            for name, (unit, words) in list(METRICS.items())[3:]
-        )
+        named = [(name, *about) for name, about in METRICS.items()]
+        histograms = [meter.create_histogram(*one) for one in named[:3]]
+        self._duration, self._freed, self._usage = histograms
+        self._warnings, self._bounded = (meter.create_counter(*one) for one in named[3:])
         self._open: dict[int, Any] = {}
         self._lock = threading.Lock()
 
@@ -135,21 +131,18 @@ class Telemetry:
         """Record an event."""
         match event:
             case CompactionStarted():
-                self._start(event)
+                name = f"{OPERATION} {event.model}".strip()
+                attributes = redact_json(start_attributes(event))
+                span = self._tracer.start_span(name, attributes=attributes)
+                with self._lock:
+                    self._open[event.number] = span
             case CompactionFinished():
                 self._end(event)
             case ContextWarning():
-                self._warnings.add(
-                    1, {**_model_attributes(event), "foldline.level": event.pressure.level}
-                )
+                level = event.pressure.level
+                self._warnings.add(1, {**_model_attributes(event), "foldline.level": level})
             case ToolOutputBounded():
                 self._bounded.add(len(event.handles), _model_attributes(event))
-
-    def _start(self, event: CompactionStarted) -> None:
-        name = f"{OPERATION} {event.model}".strip()
-        span = self._tracer.start_span(name, attributes=redact_json(start_attributes(event)))
-        with self._lock:
-            self._open[event.number] = span
 
     def _end(self, event: CompactionFinished) -> None:
         with self._lock:
@@ -183,8 +176,6 @@ def default_telemetry() -> Telemetry:
 
 
 def _model_attributes(event: Event) -> dict[str, str]:
-    attributes = {
-        "gen_ai.provider.name": provider_name(event.provider),
-        "gen_ai.request.model": event.model,
-    }
+    provider = {"gen_ai.provider.name": provider_name(event.provider)}
+    attributes = provider | {"gen_ai.request.model": event.model}
     return {name: redact_json(value) for name, value in attributes.items() if value}

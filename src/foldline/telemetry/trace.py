@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -58,18 +58,14 @@ class Trace:
         Raises:
             InputError: The trace cannot be read.
         """
-        target = Path(path)
-        sums = TraceTotals()
-        newest: list[dict[str, Any]] = []
+        target, sums = Path(path), TraceTotals()
+        newest: deque[dict[str, Any]] = deque(maxlen=NEWEST)
         for event in read_trace(self.path):
             sums.add(event)
             newest.append(event)
-            if len(newest) > 2 * NEWEST:
-                del newest[:NEWEST]
-        text = render_page(newest[-NEWEST:], sums)
-        with os.fdopen(
-            os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        ) as file:
+        text = render_page(newest, sums)
+        number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
             file.write(text)
         return target
 
@@ -98,17 +94,17 @@ class TraceTotals:
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event, as it is read from a trace."""
+        kind = event.get("event")
+        if kind is None:
+            self.skipped += 1
+            return
         self.events += 1
-        match event.get("event"):
-            case "compaction.finished":
-                self._add_finished(event)
-            case "context.warning":
-                self.warnings += 1
-            case "output.bounded":
-                self.bounded += len(event.get("handles") or ())
-            case None:
-                self.skipped += 1
-                self.events -= 1
+        if kind == "compaction.finished":
+            self._add_finished(event)
+        elif kind == "context.warning":
+            self.warnings += 1
+        elif kind == "output.bounded":
+            self.bounded += len(event.get("handles") or ())
 
     def _add_finished(self, event: dict[str, Any]) -> None:
         self.compactions[str(event.get("status"))] += 1
@@ -145,10 +141,8 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
                 if line.strip():
                     yield _event(line)
     except OSError as error:
-        raise InputError(
-            f"The trace {os.fspath(path)} cannot be read: {error.strerror}.",
-            hint="Give the file that a Trace wrote.",
-        ) from error
+        why = f"The trace {os.fspath(path)} cannot be read: {error.strerror}."
+        raise InputError(why, hint="Give the file that a Trace wrote.") from error
 
 
 def _event(line: str) -> dict[str, Any]:
@@ -189,9 +183,8 @@ def render_page(events: Sequence[Mapping[str, Any]], sums: TraceTotals) -> str:
         sums: What all of them add up to.
     """
     rows = "\n".join(_row(event) for event in events if event)
-    cards = "\n".join(
-        f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _cards(sums)
-    )
+    boxes = (f"<dt>{escape(name)}</dt><dd>{escape(sum_)}</dd>" for name, sum_ in _cards(sums))
+    cards = "\n".join(f"<div>{box}</div>" for box in boxes)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -232,13 +225,10 @@ def _cards(sums: TraceTotals) -> Iterable[tuple[str, str]]:
 
 
 def _row(event: Mapping[str, Any]) -> str:
-    cells = (
-        escape(_time(event.get("time"))),
-        escape(str(event.get("session", ""))[:80]),
-        escape(_event_title(event)),
-        _tokens(event),
-        escape(_details(event)),
-    )
+    words = (event.get("trigger"), event.get("event"), event.get("status"))
+    title = " · ".join(str(word)[:40] for word in words if word)
+    about = (_time(event.get("time")), str(event.get("session", ""))[:80], title)
+    cells = (*map(escape, about), _tokens(event), escape(_details(event)))
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
@@ -247,11 +237,6 @@ def _time(value: Any) -> str:
         return datetime.fromtimestamp(float(value), UTC).strftime("%Y-%m-%d %H:%M:%S")
     except (TypeError, ValueError, OverflowError, OSError):
         return ""
-
-
-def _event_title(event: Mapping[str, Any]) -> str:
-    words = (event.get("trigger"), event.get("event"), event.get("status"))
-    return " · ".join(str(word)[:40] for word in words if word)
 
 
 def _tokens(event: Mapping[str, Any]) -> str:

@@ -29,14 +29,19 @@ def check_compaction(
         AssertionError: A promise is broken; the message names it and where.
     """
     assert result.receipt.budget <= budget, "SHRINK: the receipt names a larger budget."
-    promises.check_valid(result, messages)
+    _check_result(result, messages)
+    promises.check_prefix(result, messages)
+    promises.check_honest(result, messages, counter=counter)
+
+
+def _check_result(result: Compaction[Any], given: Any) -> None:
+    """Check what holds for every compaction, whether it has a wire or none."""
+    promises.check_valid(result, given)
     promises.check_pair(result)
-    promises.check_shrink(result, messages)
+    promises.check_shrink(result, given)
     promises.check_task(result)
     promises.check_unread(result)
-    promises.check_prefix(result, messages)
     promises.check_lossless(result)
-    promises.check_honest(result, messages, counter=counter)
 
 
 def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
@@ -50,18 +55,11 @@ def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
     Raises:
         AssertionError: A promise is broken.
     """
-    promises.check_valid(result, result.messages)
-    promises.check_pair(result)
-    promises.check_shrink(result, result.messages)
-    promises.check_task(result)
-    promises.check_unread(result)
+    _check_result(result, result.messages)
     promises.check_prefix(result, None)
-    promises.check_lossless(result)
     promises.check_honest(result, None)
-    left = counter.messages(result.shown.messages)
-    assert left == result.receipt.tokens_after, (
-        f"HONEST: {left} tokens are left, the receipt says {result.receipt.tokens_after}."
-    )
+    left, said = counter.messages(result.shown.messages), result.receipt.tokens_after
+    assert left == said, f"HONEST: {left} tokens are left, the receipt says {said}."
 
 
 def check_run(
@@ -82,17 +80,10 @@ def check_run(
     Raises:
         AssertionError: A promise is broken.
     """
+    sizes: dict[str, Any] = {"budget": budget, "window": window, "counter": counter}
 
     def run(wire: Any, summarizer: Any = None) -> Compaction[Any]:
-        return compact(
-            wire,
-            format=format,
-            policy=policy,
-            budget=budget,
-            window=window,
-            counter=counter,
-            summarizer=summarizer,
-        )
+        return compact(wire, format=format, policy=policy, summarizer=summarizer, **sizes)
 
     before = canonical_json(messages)
     result = run(messages)

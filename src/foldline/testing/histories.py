@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import cycle, islice
 from typing import Any
@@ -116,7 +116,8 @@ class _Writer:
             self.ids.append(number)
         name = self.one_of(*TOOLS)
         value = self.draw(texts(giants=self.giants)) if name == "write_file" else "src/app.py"
-        return ToolCall(number, name, _object(path=value, limit=len(self.ids)))
+        arguments = json.dumps({"path": value, "limit": len(self.ids)}, ensure_ascii=False)
+        return ToolCall(number, name, arguments)
 
     def result(self, call: ToolCall) -> ToolResult:
         content = self.draw(contents(giants=self.giants))
@@ -133,11 +134,8 @@ class _Writer:
     def answering(self, *calls: ToolCall) -> None:
         """Add the results in any order, in one message or in one each."""
         results = self.draw(st.permutations([self.result(call) for call in calls]))
-        if self.one_of(True, False):
-            self.add("tool", *results)
-        else:
-            for result in results:
-                self.add("tool", result)
+        for together in [results] if self.one_of(True, False) else [[one] for one in results]:
+            self.add("tool", *together)
 
     # --- steps of a healthy agent --------------------------------------------------------
 
@@ -228,10 +226,6 @@ class _Writer:
         self.answering(calls[self.one_of(0, 1, 2)])
 
 
-def _object(**fields: Any) -> str:
-    return json.dumps(fields, ensure_ascii=False)
-
-
 @st.composite
 def histories(
     draw: st.DrawFn, *, damaged: bool = True, giants: bool = True, most: int = 12
@@ -255,23 +249,16 @@ def histories(
         getattr(writer, step)()
     getattr(writer, draw(st.sampled_from(ENDS)))()
     if damaged and draw(st.integers(0, 9)) == 0:
-        return identify(_nameless(writer.messages))
+        written = writer.messages
+        return identify([Message(m.role, tuple(map(_without_id, m.parts))) for m in written])
     return identify(writer.messages)
 
 
-def _nameless(messages: Sequence[Message]) -> list[Message]:
-    """Take the ids from calls and results, as wires without ids have them."""
-    return [Message(m.role, tuple(_without_id(part) for part in m.parts)) for m in messages]
-
-
 def _without_id(part: Part) -> Part:
-    match part:
-        case ToolCall():
-            return ToolCall(None, part.name, part.arguments)
-        case ToolResult():
-            return ToolResult(None, part.content, part.name, part.is_error)
-        case _:
-            return part
+    """Take the id from a call or a result, as wires without ids have them."""
+    if isinstance(part, ToolCall):
+        return replace(part, id=None)
+    return replace(part, call_id=None) if isinstance(part, ToolResult) else part
 
 
 def conversations(

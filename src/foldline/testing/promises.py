@@ -20,28 +20,15 @@ from foldline.recall import Recalled
 from foldline.recall.holdings import parse
 from foldline.recall.sections import message_text, part_of, part_text
 from foldline.repair.repair import repair
-from foldline.testing.retention import check_task, check_unread, visible_messages
+from foldline.testing.retention import check_task as check_task
+from foldline.testing.retention import check_unread as check_unread
+from foldline.testing.retention import visible_messages
 from foldline.values.edits import apply
 from foldline.values.groups import pair, pending_calls
 from foldline.values.identity import canonical_json
-from foldline.values.messages import Message, Omitted, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.values.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
 from foldline.values.tokens import TextCounter
 from foldline.values.transcript import Transcript
-
-__all__ = [
-    "check_accepted",
-    "check_atomic",
-    "check_honest",
-    "check_idemp",
-    "check_lossless",
-    "check_pair",
-    "check_prefix",
-    "check_shrink",
-    "check_task",
-    "check_term",
-    "check_unread",
-    "check_valid",
-]
 
 MOST_ASKS = 8
 """Model calls that one compaction may make."""
@@ -52,10 +39,8 @@ MOST_SECONDS = 30.0
 def check_valid(result: Compaction[Any], given: Any) -> None:
     """VALID: the provider accepts the messages; what is signed is untouched or left out whole."""
     if result.receipt.status != "compacted":
-        assert result.messages is given, (
-            f"VALID: the status is {result.receipt.status!r}, but the messages that came back are "
-            "not the object that came in."
-        )
+        came = f"the status is {result.receipt.status!r}, but the messages that came back are not"
+        assert result.messages is given, f"VALID: {came} the object that came in."
         return
     if result.transcript.dialect in DIALECTS:
         check_accepted(result.shown, result.transcript.dialect)
@@ -107,8 +92,7 @@ def check_pair(result: Compaction[Any]) -> None:
         called = any(now.calls for now in visible_messages(result, calling, since))
         answered = any(now.results for now in visible_messages(result, answering, since))
         assert called == answered, (
-            f"PAIR: of the call in message {after_repair[call.message].id[:8]} and its result in "
-            f"{after_repair[answer.message].id[:8]}, "
+            f"PAIR: of the call in message {calling.id[:8]} and its result in {answering.id[:8]}, "
             f"only the {'call' if called else 'result'} is shown."
         )
     _check_running(before, after)
@@ -126,15 +110,11 @@ def _check_running(before: Sequence[Message], after: Sequence[Message]) -> None:
     for site in old.open:
         call = before[site.message].parts[site.part]
         if isinstance(call, ToolCall) and site in running:
-            shows = any(_same_call(call, part) for part in waiting)
-            assert shows or call.id in numbers, (
+            named = [part.name for part in waiting if isinstance(part, ToolCall)]
+            assert call.name in named or call.id in numbers, (
                 f"PAIR: the call in message {site.message} is still running, but is no longer "
                 "shown as such."
             )
-
-
-def _same_call(call: ToolCall, part: Part) -> bool:
-    return isinstance(part, ToolCall) and part.name == call.name
 
 
 def check_shrink(result: Compaction[Any], given: Any) -> None:
@@ -145,12 +125,10 @@ def check_shrink(result: Compaction[Any], given: Any) -> None:
         assert result.messages is given, "SHRINK: nothing shrank, yet another object came back."
         assert not receipt.edits, "SHRINK: nothing shrank, yet there are edits."
         return
-    assert receipt.tokens_after < receipt.tokens_before, (
-        f"SHRINK: {receipt.tokens_before} tokens became {receipt.tokens_after}."
-    )
-    assert receipt.tokens_after <= receipt.budget, (
-        f"SHRINK: {receipt.tokens_after} tokens are left of {receipt.budget} that were allowed."
-    )
+    before, after = receipt.tokens_before, receipt.tokens_after
+    assert after < before, f"SHRINK: {before} tokens became {after}."
+    allowed = f"{receipt.budget} that were allowed"
+    assert after <= receipt.budget, f"SHRINK: {after} tokens are left of {allowed}."
 
 
 def check_prefix(result: Compaction[Any], given: Any) -> None:
@@ -159,10 +137,8 @@ def check_prefix(result: Compaction[Any], given: Any) -> None:
     assert again == result.shown.messages, "PREFIX: repeating the edits gives another view."
     if result.receipt.status != "compacted":
         return
-    kept = result.receipt.kept_prefix
     before, after = _items(given), _items(result.messages)
-    if before is None or after is None:
-        return
+    kept = result.receipt.kept_prefix if before and after else 0
     for index in range(kept):
         assert after[index] is before[index], (
             f"PREFIX: the receipt says that the first {kept} messages are untouched, but message "
@@ -170,13 +146,13 @@ def check_prefix(result: Compaction[Any], given: Any) -> None:
         )
 
 
-def _items(wire: Any) -> list[Any] | None:
-    """Return the list of messages in a wire value; None where nothing was encoded."""
+def _items(wire: Any) -> list[Any]:
+    """Return the list of messages in a wire value; nothing where nothing was encoded."""
     if isinstance(wire, dict):
         if isinstance(wire.get("values"), dict):
             wire = wire["values"]
         wire = next((wire[k] for k in ("messages", "contents", "input") if k in wire), None)
-    return wire if isinstance(wire, list) else None
+    return wire if isinstance(wire, list) else []
 
 
 def check_idemp(result: Compaction[Any], again: Callable[[Any], Compaction[Any]]) -> None:
@@ -273,9 +249,8 @@ def _check_exact(found: Recalled, message: Message, index: int | None) -> None:
     same = found.raw is raw or canonical_json(found.raw) == canonical_json(raw)
     is_step = part is None and message.role == "assistant"
     exact = same and (text in found.text if is_step else found.text == text)
-    assert exact, (
-        f"LOSSLESS: what {found.handle} recalls is not what message {message.id[:8]} said."
-    )
+    what = f"what {found.handle} recalls"
+    assert exact, f"LOSSLESS: {what} is not what message {message.id[:8]} said."
 
 
 def check_term(
@@ -319,15 +294,12 @@ def check_honest(
     receipt, name = result.receipt, result.transcript.dialect
     assert receipt.messages_before == len(result.transcript.messages), "HONEST: messages before."
     assert receipt.messages_after == len(result.shown.messages), "HONEST: messages after."
-    assert (receipt.status == "compacted") == bool(receipt.edits), (
-        f"HONEST: the status is {receipt.status!r} with {len(receipt.edits)} edits."
-    )
+    status = f"the status is {receipt.status!r} with {len(receipt.edits)} edits"
+    assert (receipt.status == "compacted") == bool(receipt.edits), f"HONEST: {status}."
     if result.messages is None or name not in DIALECTS:
         return
-    for moment, wire, said in (
-        ("before", given, receipt.tokens_before),
-        ("after", result.messages, receipt.tokens_after),
-    ):
+    before, after = (given, receipt.tokens_before), (result.messages, receipt.tokens_after)
+    for moment, (wire, said) in {"before": before, "after": after}.items():
         real = count(wire, format=name, counter=counter)
         assert real == said, f"HONEST: {real} tokens {moment}, the receipt says {said}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from foldline.api import Compaction
@@ -46,7 +47,7 @@ def _check_there(
     """Check that parts of a message are shown, or cut by an edit that names its handle."""
     if result.receipt.status != "compacted":
         return
-    shown = {after.id: after for after in result.shown.messages}
+    shown = {after.id for after in result.shown.messages}
     everything = [text for after in result.shown.messages for text in _texts(after.parts)]
     cut = {
         (edit.message, edit.part): edit
@@ -59,16 +60,11 @@ def _check_there(
         assert edit.handle in edit.text or whole or edit.message not in shown, (
             f"{promise}: message {edit.message[:8]} was cut, but does not name its handle."
         )
-    cut_ids = {number for number, _ in cut}
-    instead = any(
-        now.id in cut_ids for now in visible_messages(result, message) if now.id != message.id
-    )
+    others = {now.id for now in visible_messages(result, message)} - {message.id}
+    instead = not others.isdisjoint(number for number, _ in cut)
     for index, part in enumerate(message.parts):
-        if (message.id in shown and (message.id, index) in cut) or instead:
-            continue
-        if not isinstance(part, kind):
-            continue
-        for text in _texts([part]):
+        is_cut = instead or (message.id in shown and (message.id, index) in cut)
+        for text in _texts([part]) if isinstance(part, kind) and not is_cut else ():
             assert any(text in other for other in everything), (
                 f"{promise}: message {message.id[:8]} ({message.role}) is no longer shown; it "
                 f"said {text[:60]!r}."
@@ -77,11 +73,9 @@ def _check_there(
 
 def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
     """Return what a part said before it was cut: then a cut may have had nothing to leave out."""
-    for message in result.transcript.messages:
-        if message.id == edit.message:
-            part = message.parts[edit.part]
-            return [part.arguments if isinstance(part, ToolCall) else part_text(part)]
-    return []
+    whose = (message for message in result.transcript.messages if message.id == edit.message)
+    parts = [message.parts[edit.part] for message in islice(whose, 1)]
+    return [part.arguments if isinstance(part, ToolCall) else part_text(part) for part in parts]
 
 
 def visible_messages(result: Compaction[Any], message: Message, since: int = 0) -> list[Message]:
@@ -105,10 +99,6 @@ def _texts(parts: Iterable[Part]) -> Iterator[str]:
 
 def repaired_ids(result: Compaction[Any]) -> set[str]:
     """Return the ids of messages that stand in another form because they were damaged."""
-    found: set[str] = set()
-    for edit in result.receipt.edits:
-        if isinstance(edit, Fold) and edit.kind == "repair":
-            found.update(edit.messages)
-        elif isinstance(edit, Rewrite) and edit.kind == "repair":
-            found.add(edit.message)
-    return found
+    edits = [edit for edit in result.receipt.edits if edit.kind == "repair"]
+    folded = {number for edit in edits if isinstance(edit, Fold) for number in edit.messages}
+    return folded | {edit.message for edit in edits if isinstance(edit, Rewrite)}

@@ -59,32 +59,39 @@ def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
 # --- OpenAI chat ---------------------------------------------------------------------------
 
 
-def _openai_chat(messages: Sequence[Message]) -> list[Any]:
+def _split_results(
+    messages: Sequence[Message],
+    write_result: Callable[[ToolResult], dict[str, Any]],
+    write_message: Callable[[str, Sequence[Part]], dict[str, Any]],
+) -> list[Any]:
+    """Write each result as a message of its own, before what else its message says."""
     out: list[Any] = []
     for message in messages:
-        for result in message.results:
-            text = "\n".join(_texts(result.content))
-            out.append({"role": "tool", "tool_call_id": _number(result), "content": text})
+        out += map(write_result, message.results)
         rest = [part for part in message.parts if not isinstance(part, ToolResult)]
         if rest or not message.results:
-            out.append(_chat_message(message.role, rest))
+            out.append(write_message(message.role, rest))
     return out
+
+
+def _chat_result(result: ToolResult) -> dict[str, Any]:
+    text = "\n".join(_texts(result.content))
+    return {"role": "tool", "tool_call_id": _number(result), "content": text}
+
+
+def _thoughts(parts: Sequence[Part]) -> dict[str, str]:
+    thoughts = (part.text for part in parts if isinstance(part, Thinking))
+    return {"reasoning_content": first} if (first := next(thoughts, "")) else {}
 
 
 def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     written = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
-    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
-    if thoughts:
-        written["reasoning_content"] = thoughts[0]
-    calls = [
-        {
-            "id": _number(part),
-            "type": "function",
-            "function": {"name": part.name, "arguments": part.arguments},
-        }
-        for part in parts
-        if isinstance(part, ToolCall)
-    ]
+    written |= _thoughts(parts)
+    calls = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            function = {"name": part.name, "arguments": part.arguments}
+            calls.append({"id": _number(part), "type": "function", "function": function})
     return {**written, "tool_calls": calls} if calls else written
 
 
@@ -92,12 +99,13 @@ def _chat_content(parts: Sequence[Part]) -> Any:
     content = [part for part in parts if isinstance(part, (Text, Media))]
     if all(isinstance(part, Text) for part in content):
         return "\n".join(_texts(content))
-    return [
-        {"type": "text", "text": part.text}
-        if isinstance(part, Text)
-        else {"type": "image_url", "image_url": {"url": _data_uri(part)}}
-        for part in content
-    ]
+    return [_chat_block(part) for part in content]
+
+
+def _chat_block(part: Text | Media) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": _data_uri(part)}}
 
 
 # --- OpenAI Responses ----------------------------------------------------------------------
@@ -123,11 +131,8 @@ def _item(role: str, part: Part) -> dict[str, Any]:
             return {"type": "function_call", "call_id": _number(part), **call}
         case ToolResult():
             output = [_response_block("user", piece) for piece in part.content]
-            return {
-                "type": "function_call_output",
-                "call_id": _number(part),
-                "output": output if len(output) > 1 else output[0]["text"],
-            }
+            said = output if len(output) > 1 else output[0]["text"]
+            return {"type": "function_call_output", "call_id": _number(part), "output": said}
         case _:
             who = "user" if role == "tool" else role
             return {"type": "message", "role": who, "content": [_response_block(who, part)]}
@@ -152,10 +157,9 @@ def _with_ids(item: dict[str, Any], index: int) -> dict[str, Any]:
 
 def _anthropic(messages: Sequence[Message]) -> Any:
     system, rest = _split_system(messages)
-    items = [
-        _anthropic_message(message, begins=index == 0 or rest[index - 1].role != "assistant")
-        for index, message in enumerate(rest)
-    ]
+    before = ["user", *(message.role for message in rest)]
+    turns = zip(rest, before, strict=False)
+    items = [_anthropic_message(message, begins=role != "assistant") for message, role in turns]
     return {"system": system, "messages": items} if system else items
 
 
@@ -179,12 +183,8 @@ def _anthropic_block(part: Any) -> dict[str, Any]:
             blocks = [_anthropic_block(piece) for piece in part.content if _says(piece)]
             content = blocks or ("failed" if part.is_error else "")
             failed = {"is_error": True} if part.is_error else {}
-            return {
-                "type": "tool_result",
-                "tool_use_id": _number(part),
-                "content": content,
-                **failed,
-            }
+            number = {"type": "tool_result", "tool_use_id": _number(part)}
+            return {**number, "content": content, **failed}
         case Media():
             source = {"type": "base64", "media_type": part.media_type, "data": part.raw}
             return {"type": "image", "source": source}
@@ -247,52 +247,35 @@ def _gemini_part(part: Any) -> dict[str, Any]:
 # --- LangChain -----------------------------------------------------------------------------
 
 
-def _langchain(messages: Sequence[Message]) -> list[Any]:
-    out: list[Any] = []
-    for message in messages:
-        out += [_langchain_result(result) for result in message.results]
-        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
-        if rest or not message.results:
-            out.append(_langchain_message(message.role, rest))
-    return out
-
-
 def _langchain_result(result: ToolResult) -> dict[str, Any]:
-    return {
-        "type": "tool",
-        "content": "\n".join(_texts(result.content)),
-        "tool_call_id": _number(result),
-        "name": result.name,
-        "status": "error" if result.is_error else "success",
-    }
+    text, status = "\n".join(_texts(result.content)), "error" if result.is_error else "success"
+    named = {"tool_call_id": _number(result), "name": result.name, "status": status}
+    return {"type": "tool", "content": text, **named}
 
 
 def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     kind = {"assistant": "ai", "system": "system"}.get(role, "human")
     written: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
-    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
-    if thoughts:
-        written["additional_kwargs"] = {"reasoning_content": thoughts[0]}
-    calls = [
-        {"name": part.name, "args": _value(part), "id": _number(part), "type": "tool_call"}
-        for part in parts
-        if isinstance(part, ToolCall)
-    ]
+    if thoughts := _thoughts(parts):
+        written["additional_kwargs"] = thoughts
+    calls = [_langchain_call(part) for part in parts if isinstance(part, ToolCall)]
     return {**written, "tool_calls": calls} if calls else written
+
+
+def _langchain_call(call: ToolCall) -> dict[str, Any]:
+    return {"name": call.name, "args": _value(call), "id": _number(call), "type": "tool_call"}
 
 
 # --- Pydantic AI ---------------------------------------------------------------------------
 
 
 def _pydantic_ai(messages: Sequence[Message]) -> list[Any]:
-    kinds = {"assistant": "response"}
-    return [
-        {
-            "parts": [_pydantic_part(message.role, part) for part in message.parts],
-            "kind": kinds.get(message.role, "request"),
-        }
-        for message in messages
-    ]
+    out = []
+    for message in messages:
+        parts = [_pydantic_part(message.role, part) for part in message.parts]
+        kind = "response" if message.role == "assistant" else "request"
+        out.append({"parts": parts, "kind": kind})
+    return out
 
 
 def _pydantic_part(role: str, part: Part) -> dict[str, Any]:
@@ -305,13 +288,10 @@ def _pydantic_part(role: str, part: Part) -> dict[str, Any]:
             return {**named, "args": _value(part), "part_kind": "tool-call"}
         case ToolResult():
             pieces = [_pydantic_piece(piece) for piece in part.content]
-            return {
-                "tool_name": part.name,
-                "content": pieces if len(pieces) > 1 else "".join(pieces),
-                "tool_call_id": _number(part),
-                "outcome": "failed" if part.is_error else "success",
-                "part_kind": "tool-return",
-            }
+            content = pieces if len(pieces) > 1 else "".join(pieces)
+            named = {"tool_name": part.name, "tool_call_id": _number(part)}
+            outcome = "failed" if part.is_error else "success"
+            return {**named, "content": content, "outcome": outcome, "part_kind": "tool-return"}
         case Media():
             return {"content": [_pydantic_piece(part)], "part_kind": "user-prompt"}
         case _:
@@ -326,11 +306,11 @@ def _pydantic_piece(part: Any) -> Any:
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Message]], Any]] = {
-    "openai-chat": _openai_chat,
+    "openai-chat": lambda messages: _split_results(messages, _chat_result, _chat_message),
     "openai-responses": _openai_responses,
     "anthropic": _anthropic,
     "gemini": _gemini,
-    "langchain": _langchain,
+    "langchain": lambda messages: _split_results(messages, _langchain_result, _langchain_message),
     "pydantic-ai": _pydantic_ai,
 }
 DIALECT_NAMES = tuple(WRITERS)

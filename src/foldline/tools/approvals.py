@@ -19,9 +19,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
+from typing import Any, Final, Literal, TextIO, TypeAlias
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.validation import positive, whole
@@ -29,7 +31,6 @@ from foldline.errors import InputError, StoreError
 
 Scope: TypeAlias = Literal["once", "session"]
 
-HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
 
 
@@ -108,12 +109,8 @@ class Grant:
     person: str
 
 
-class ApprovalPrompt(Protocol):
-    """Asks a person; it may take as long as it likes, and is left behind when that is too long."""
-
-    def __call__(self, request: ApprovalRequest) -> ApprovalAnswer | bool:
-        """Return what the person said."""
-        ...
+ApprovalPrompt: TypeAlias = Callable[[ApprovalRequest], ApprovalAnswer | bool]
+"""Asks a person; it may take as long as it likes, and is left behind when that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +132,8 @@ class ApprovalSettings:
     hourly: int = 30
 
     def __post_init__(self) -> None:
-        positive("approvals.seconds", self.seconds, 86_400)
-        positive("approvals.lasts", self.lasts, 86_400)
+        positive("approvals.seconds", self.seconds, DAY)
+        positive("approvals.lasts", self.lasts, DAY)
         whole("approvals.hourly", self.hourly)
 
 
@@ -184,7 +181,7 @@ class Approvals:
             with self._lock:
                 person = self._session.get(request.digest)
             if person is not None and "session" in request.scopes:
-                return self._grant(request, ApprovalAnswer(True, "session", person), "remembered")
+                return self._grant(request, "session", person, "remembered")
             if not self._may_ask(now):
                 self._log("not asked", request)
                 return f"More than {self.settings.hourly} questions were asked in an hour."
@@ -193,9 +190,8 @@ class Approvals:
             if answer.allowed is not True:
                 self._log(why, request, person=answer.person)
                 return {"late": "Nobody answered in time."}.get(why, "A person said no.")
-            if answer.scope not in request.scopes:
-                answer = ApprovalAnswer(True, "once", answer.person)
-            return self._grant(request, answer, "granted")
+            scope = answer.scope if answer.scope in request.scopes else "once"
+            return self._grant(request, scope, answer.person, "granted")
 
     def redeem(self, grant: Grant, request: ApprovalRequest) -> bool:
         """
@@ -230,20 +226,19 @@ class Approvals:
 
     # --- inside ----------------------------------------------------------------------------
 
-    def _grant(self, request: ApprovalRequest, answer: ApprovalAnswer, event: str) -> Grant:
-        self._log(event, request, person=answer.person, scope=answer.scope)
+    def _grant(self, request: ApprovalRequest, scope: Scope, person: str, event: str) -> Grant:
+        self._log(event, request, person=person, scope=scope)
         until = self._clock() + self.settings.lasts
         with self._lock:
-            if answer.scope == "session":
-                self._session[request.digest] = answer.person
+            if scope == "session":
+                self._session[request.digest] = person
             self._live.add(request.id)
-        return Grant(request.id, request.digest, until, answer.scope, answer.person)
+        return Grant(request.id, request.digest, until, scope, person)
 
     def _answer(self, request: ApprovalRequest) -> tuple[ApprovalAnswer, str]:
         try:
-            reply = run_with_timeout(
-                lambda: self._ask(request), self.settings.seconds, "foldline-approval"
-            )
+            asking = partial(self._ask, request)
+            reply = run_with_timeout(asking, self.settings.seconds, "foldline-approval")
         except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
@@ -252,7 +247,7 @@ class Approvals:
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:
-        self._asked = [moment for moment in self._asked if moment > now - HOUR]
+        self._asked = [moment for moment in self._asked if moment > now - 3_600]
         if len(self._asked) >= self.settings.hourly:
             return False
         self._asked.append(now)
@@ -261,15 +256,11 @@ class Approvals:
     def _log(self, event: str, request: ApprovalRequest, **more: str) -> None:
         if self.audit is None:
             return
-        line = {
-            "time": self._clock(),
-            "event": event,
-            **more,
-            "digest": request.digest,
-            **{name: value for name, value in asdict(request).items() if name != "scopes"},
-        }
+        about = asdict(request)
+        del about["scopes"]
+        when = {"time": self._clock(), "event": event}
         with self._lock:
-            append_line(self.audit, line)
+            append_line(self.audit, {**when, **more, "digest": request.digest, **about})
 
 
 def append_line(path: Path, line: Mapping[str, Any]) -> None:
@@ -285,17 +276,13 @@ def append_line(path: Path, line: Mapping[str, Any]) -> None:
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        number = os.open(path, flags, 0o600)
-        try:
-            os.write(number, json.dumps(line, ensure_ascii=True).encode() + b"\n")
-            os.fsync(number)
-        finally:
-            os.close(number)
+        with os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0) as file:
+            file.write(json.dumps(line, ensure_ascii=True).encode() + b"\n")
+            os.fsync(file)
     except OSError as error:
-        raise StoreError(
-            f"The log of approvals {path} cannot be written: {error.strerror}.",
-            hint="Nothing is granted without it; name a file that can be written.",
-        ) from error
+        why = f"The log of approvals {path} cannot be written: {error.strerror}."
+        hint = "Nothing is granted without it; name a file that can be written."
+        raise StoreError(why, hint=hint) from error
 
 
 # --- ways of asking ------------------------------------------------------------------------
@@ -323,12 +310,10 @@ class TerminalPrompt:
         writes.write(f"\nAn agent asks to run:\n\n{request}\n\n{choice}: ")
         writes.flush()
         word = reads.readline().strip().lower()
-        person = os.environ.get("USER", "")
-        if word in {"y", "yes"}:
-            return ApprovalAnswer(True, "once", person)
-        if session and word in {"s", "session"}:
-            return ApprovalAnswer(True, "session", person)
-        return NO
+        if word not in ("y", "yes", *(("s", "session") if session else ())):
+            return NO
+        scope: Scope = "once" if word.startswith("y") else "session"
+        return ApprovalAnswer(True, scope, os.environ.get("USER", ""))
 
 
 class PromptQueue:
@@ -340,8 +325,7 @@ class PromptQueue:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._open: dict[str, ApprovalRequest] = {}
-        self._answers: dict[str, ApprovalAnswer] = {}
+        self._open: dict[str, tuple[ApprovalRequest, Future[ApprovalAnswer]]] = {}
 
     def __call__(self, request: ApprovalRequest) -> ApprovalAnswer:
         """
@@ -350,21 +334,21 @@ class PromptQueue:
         Raises:
             TimeoutError: The question has expired.
         """
-        seconds = min(DAY, max(0.0, request.expires - time.time()))
+        answer = Future[ApprovalAnswer]()
         with self._changed:
-            self._open[request.id] = request
+            self._open[request.id] = request, answer
             self._changed.notify_all()
-            answered = self._changed.wait_for(lambda: request.id in self._answers, seconds)
-            self._open.pop(request.id, None)
-            if not answered:
-                raise TimeoutError
-            return self._answers.pop(request.id)
+        try:
+            return answer.result(min(DAY, max(0.0, request.expires - time.time())))
+        finally:
+            with self._changed:
+                self._open.pop(request.id, None)
 
     def pending(self, seconds: float = 0.0) -> Sequence[ApprovalRequest]:
         """Return the open questions; wait up to so many seconds for the first one."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._open), seconds)
-            return tuple(self._open.values())
+            return tuple(request for request, _ in self._open.values())
 
     def answer(
         self, request: str, allowed: bool, *, scope: Scope = "once", person: str = ""
@@ -382,7 +366,7 @@ class PromptQueue:
             InputError: There is no such open question.
         """
         with self._changed:
-            if request not in self._open:
-                raise InputError(f"no open question has the id {request[:40]!r}")
-            self._answers[request] = ApprovalAnswer(allowed is True, scope, person)
-            self._changed.notify_all()
+            _, waiting = self._open.pop(request, (None, None))
+        if waiting is None:
+            raise InputError(f"no open question has the id {request[:40]!r}")
+        waiting.set_result(ApprovalAnswer(allowed is True, scope, person))

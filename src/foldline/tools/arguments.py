@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from foldline.core.validation import suggest_name
@@ -58,12 +58,8 @@ def object_schema(required: str = "", /, **properties: Schema) -> dict[str, Any]
         required: The names of those that must be there, with blanks between them.
         properties: The schema of each.
     """
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required.split(),
-        "additionalProperties": False,
-    }
+    named = {"properties": properties, "required": required.split()}
+    return {"type": "object", **named, "additionalProperties": False}
 
 
 def text_schema(description: str, **more: Any) -> dict[str, Any]:
@@ -74,7 +70,12 @@ def text_schema(description: str, **more: Any) -> dict[str, Any]:
         description: What it is, for whoever writes it.
         more: Other words of the schema, such as ``maxLength``.
     """
-    return {"type": "string", "description": description, **more}
+    return value_schema("string", description, **more)
+
+
+def value_schema(kind: str | Sequence[str], description: str, **more: Any) -> dict[str, Any]:
+    """Return the schema of a value of a type, or of one of several."""
+    return {"type": kind, "description": description, **more}
 
 
 def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:
@@ -94,7 +95,7 @@ def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> 
     for word in schema:
         if word not in KNOWN:
             raise InputError(f"the word {word!r} of JSON Schema is not enforced here", field=where)
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     if not kinds or any(kind not in TYPES for kind in kinds):
         raise InputError(f"a schema has a type of {', '.join(TYPES)}", field=where)
     inner = schema.get("properties", {})
@@ -150,7 +151,7 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     Returns:
         The value, and sentences about all that is wrong with it.
     """
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     value = _repair(value, kinds)
     name = where or "the arguments"
     if not any(TYPES[kind](value) for kind in kinds):
@@ -166,16 +167,17 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     ]
     if isinstance(value, dict):
         value, more = _object(schema, value, where)
+        problems += more
     elif isinstance(value, list) and "items" in schema:
-        value, more = _array(schema["items"], value, where)
-    else:
-        more = []
-    return value, [*problems, *more]
+        items, value = value, []
+        for index, item in enumerate(items):
+            one, more = check_arguments(schema["items"], item, f"{where}[{index}]")
+            value.append(one)
+            problems += more
+    return value, problems
 
 
-def _object(
-    schema: Schema, value: Mapping[str, Any], where: str
-) -> tuple[dict[str, Any], list[str]]:
+def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, list[str]]:
     known = schema.get("properties", {})
     inside = f"{where}." if where else ""
     out, problems = dict(value), list[str]()
@@ -188,20 +190,10 @@ def _object(
         elif name in schema.get("required", ()):
             problems.append(f"{inside}{name}: missing")
     if not schema.get("additionalProperties", False):
-        for name in value:
-            if name not in known:
-                near = suggest_name(str(name), known)
-                listed = f"Known: {', '.join(known) or 'none'}."
-                problems.append(f"{inside}{str(name)[:60]}: unknown. {near}{listed}")
-    return out, problems
-
-
-def _array(items: Schema, value: list[Any], where: str) -> tuple[list[Any], list[str]]:
-    out, problems = [], list[str]()
-    for index, item in enumerate(value):
-        one, more = check_arguments(items, item, f"{where}[{index}]")
-        out.append(one)
-        problems += more
+        listed = f"Known: {', '.join(known) or 'none'}."
+        for name in (str(name) for name in value if name not in known):
+            near = suggest_name(name, known)
+            problems.append(f"{inside}{name[:60]}: unknown. {near}{listed}")
     return out, problems
 
 
@@ -217,7 +209,8 @@ def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
     return value
 
 
-def _kinds(schema: Schema) -> tuple[str, ...]:
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """Return the types that a schema allows, however it writes them."""
     kind = schema.get("type")
     return (kind,) if isinstance(kind, str) else tuple(kind or ())
 

@@ -18,13 +18,8 @@ DESCRIPTION: Final = (
     "Nothing that you still have to answer is touched."
 )
 
-PARAMETERS: Final = object_schema(
-    focus=text_schema(
-        "What has to be remembered above all, in your own words.",
-        maxLength=LONGEST_FOCUS,
-        default="",
-    ),
-)
+FOCUS: Final = "What has to be remembered above all, in your own words."
+PARAMETERS: Final = object_schema(focus=text_schema(FOCUS, maxLength=LONGEST_FOCUS, default=""))
 
 
 def compact_tool(session: Session) -> Tool:

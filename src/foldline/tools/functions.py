@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from foldline.errors import InputError
-from foldline.tools.arguments import object_schema
+from foldline.tools.arguments import kinds_of, object_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool, label_set
 
@@ -56,11 +56,9 @@ def tool_from_function(
     words = message.partition("\n\n")[0] if description is None else description
     named = str(name or getattr(function, "__name__", ""))
     if not words.strip():
-        raise InputError(
-            f"the function {named!r} does not say what it does",
-            hint="Give it a docstring: the model reads it.",
-        )
-    parameters = _parameters(function, named, dict(_PARAMETER.findall(message)))
+        hint = "Give it a docstring: the model reads it."
+        raise InputError(f"the function {named!r} does not say what it does", hint=hint)
+    parameters = _parameters(function, named, message)
 
     def action(given: dict[str, Any]) -> ToolOutput:
         result = function(**given)
@@ -73,10 +71,9 @@ def tool_from_function(
     return Tool(named, words, parameters, action, awaits, label_set(labels))
 
 
-def _parameters(
-    function: Callable[..., Any], named: str, words: Mapping[str, str]
-) -> dict[str, Any]:
-    """Describe what a function takes, as an object."""
+def _parameters(function: Callable[..., Any], named: str, message: str) -> dict[str, Any]:
+    """Describe what a function takes, as an object, with the words of its docstring."""
+    words = dict(_PARAMETER.findall(message))
     try:
         hints = get_type_hints(function)
     except (NameError, TypeError) as error:
@@ -123,9 +120,8 @@ def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:
         return {"type": "array"} | ({"items": schema_of(inner[0], where)} if inner else {})
     if hint is dict or (origin in (dict, Mapping) and inner[0] is str):
         return {"type": "object", "additionalProperties": True}
-    raise InputError(
-        f"{str(hint)[:80]} has no schema", field=where, hint="Take texts, numbers, lists or dicts."
-    )
+    advice = "Take texts, numbers, lists or dicts."
+    raise InputError(f"{str(hint)[:80]} has no schema", field=where, hint=advice)
 
 
 def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:
@@ -133,10 +129,7 @@ def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:
     rich = [schema for schema in schemas if set(schema) != {"type"}]
     if len(rich) > 1:
         raise InputError("only one of its types may be a list, a dict or a Literal", field=where)
-    kinds: list[str] = []
-    for schema in schemas:
-        kind = schema["type"]
-        kinds += [kind] if isinstance(kind, str) else kind
+    kinds = [kind for schema in schemas for kind in kinds_of(schema)]
     joined = (rich[0] if rich else {}) | {"type": list(dict.fromkeys(kinds))}
     if "enum" in joined and "null" in kinds:
         joined["enum"] = [*joined["enum"], None]
@@ -146,9 +139,7 @@ def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:
 def _output(result: Any) -> ToolOutput:
     if isinstance(result, ToolOutput):
         return result
-    if result is None:
-        return ToolOutput(DONE)
-    if isinstance(result, str):
-        return ToolOutput(result)
-    data = {"result": result}
-    return ToolOutput(json.dumps(result, ensure_ascii=False, default=repr), data=data)
+    if result is None or isinstance(result, str):
+        return ToolOutput(DONE if result is None else result)
+    text = json.dumps(result, ensure_ascii=False, default=repr)
+    return ToolOutput(text, data={"result": result})

@@ -12,8 +12,8 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -41,16 +41,26 @@ SHOWN: Final = 10
 MOST_SHOWN: Final = 100
 """How many entries the tool shows unless asked for more, and at most."""
 
+TAG: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG}
 ENTRY: Final = object_schema(
     "category text",
     category={"type": "string", "enum": list(CATEGORIES)},
     text={"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-    tags={
-        "type": "array",
-        "maxItems": MOST_TAGS,
-        "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG},
-        "default": [],
-    },
+    tags={"type": "array", "items": TAG, "maxItems": MOST_TAGS, "default": []},
+)
+
+
+PARAMETERS: Final = object_schema(
+    "action",
+    action={"type": "string", "enum": ["add", "read", "summary"]},
+    **ENTRY["properties"],
+    limit={"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": SHOWN},
+)
+
+DESCRIPTION: Final = (
+    "Keep a journal of decisions, progress, issues and solutions that outlives this conversation. "
+    "add: category and text, and tags to find it by. read: the newest entries, of a category or a "
+    "tag. summary: counts and the newest entries."
 )
 
 
@@ -77,7 +87,7 @@ class JournalStats:
     total: int
     categories: Mapping[str, int]
     tags: Mapping[str, int]
-    damaged: int = field(default=0)
+    damaged: int = 0
 
 
 class Journal:
@@ -114,10 +124,8 @@ class Journal:
             problems = ["text: it says nothing"]
         if problems:
             raise InputError(problems[0], hint="Nothing was added.")
-        plain = (tag.strip() for tag in value["tags"])
-        return self._append(
-            category, value["text"].strip(), tuple(dict.fromkeys(filter(None, plain)))
-        )
+        plain = dict.fromkeys(tag.strip() for tag in value["tags"])
+        return self._append(category, value["text"].strip(), tuple(filter(None, plain)))
 
     def entries(
         self,
@@ -152,12 +160,9 @@ class Journal:
     def stats(self) -> JournalStats:
         """Count the entries."""
         entries, damaged = self._read()
-        return JournalStats(
-            len(entries),
-            dict(Counter(entry.category for entry in entries).most_common()),
-            dict(Counter(tag for entry in entries for tag in entry.tags).most_common()),
-            damaged,
-        )
+        categories = Counter(entry.category for entry in entries).most_common()
+        tags = Counter(tag for entry in entries for tag in entry.tags).most_common()
+        return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
     def summary(self, limit: int = SHOWN) -> str:
         """Return the counts in one line and the newest entries, for people and for models."""
@@ -177,30 +182,12 @@ class Journal:
     @property
     def tool(self) -> Tool:
         """The tool ``journal``: adds an entry, or shows some."""
-        known = ENTRY["properties"]
-        parameters = object_schema(
-            "action",
-            action={"type": "string", "enum": ["add", "read", "summary"]},
-            **known,
-            limit={
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MOST_SHOWN,
-                "default": SHOWN,
-            },
-        )
-        words = (
-            "Keep a journal of decisions, progress, issues and solutions that outlives this "
-            "conversation. add: category and text, and tags to find it by. read: the newest "
-            "entries, of a category or a tag. summary: counts and the newest entries."
-        )
-        return Tool("journal", words, parameters, self._do, labels=frozenset({"plan"}))
+        return Tool("journal", DESCRIPTION, PARAMETERS, self._do, labels=frozenset({"plan"}))
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         try:
             if given["action"] == "add":
-                given = {"category": "", "text": "", **given}
-                entry = self.add(given["category"], given["text"], given["tags"])
+                entry = self.add(given.get("category", ""), given.get("text", ""), given["tags"])
                 return ToolOutput(f"Noted as {entry.id}.", data=asdict(entry))
             if given["action"] == "summary":
                 return ToolOutput(self.summary(given["limit"]))
@@ -216,21 +203,16 @@ class Journal:
 
     def _append(self, category: str, text: str, tags: tuple[str, ...] = ()) -> JournalEntry:
         now = self._clock()
-        entry = JournalEntry(
-            f"{int(now * 1000):012x}{secrets.token_hex(3)}", now, category, text, tags
-        )
+        name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
+        entry = JournalEntry(name, now, category, text, tags)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            number = os.open(self._path, flags, 0o600)
-            try:
-                _add_line(number, json.dumps(asdict(entry)).encode("ascii"))
-            finally:
-                os.close(number)
+            with os.fdopen(os.open(self._path, flags, 0o600), "ab+", buffering=0) as file:
+                _add_line(file.fileno(), json.dumps(asdict(entry)).encode("ascii"))
         except OSError as error:
-            raise StoreError(
-                f"The journal {self._path} cannot be written: {error.strerror}.",
-                hint="Name a file in a folder that exists and can be written.",
-            ) from error
+            why = f"The journal {self._path} cannot be written: {error.strerror}."
+            hint = "Name a file in a folder that exists and can be written."
+            raise StoreError(why, hint=hint) from error
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
@@ -241,24 +223,15 @@ class Journal:
         except FileNotFoundError:
             return [], 0
         except OSError as error:
-            raise StoreError(
-                f"The journal {self._path} cannot be read: {error.strerror}."
-            ) from error
+            why = f"The journal {self._path} cannot be read: {error.strerror}."
+            raise StoreError(why) from error
         if len(data) > LARGEST_FILE:
-            raise StoreError(
-                f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB.",
-                hint="Move it away; a new one is begun.",
-            )
-        entries: list[JournalEntry] = []
-        damaged = 0
-        for found in _lines(data):
-            if found is None:
-                damaged += 1
-            elif found.category == CLEARED:
-                entries.clear()
-            else:
-                entries.append(found)
-        return entries, damaged
+            why = f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB."
+            raise StoreError(why, hint="Move it away; a new one is begun.")
+        found = [_entry(line) for line in data.split(b"\n") if line]
+        entries = [entry for entry in found if entry is not None]
+        cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
+        return entries[max(cleared, default=0) :], found.count(None)
 
 
 def _add_line(number: int, line: bytes) -> None:
@@ -271,19 +244,13 @@ def _add_line(number: int, line: bytes) -> None:
     os.fsync(number)
 
 
-def _lines(data: bytes) -> Iterator[JournalEntry | None]:
-    """Yield the entry of each line, None where it is none."""
-    for line in filter(None, data.split(b"\n")):
-        try:
-            value = json.loads(line)
-            when = float(value["time"])
-            datetime.fromtimestamp(when, UTC)
-            yield JournalEntry(
-                str(value["id"]),
-                when,
-                str(value["category"]),
-                str(value["text"]),
-                tuple(map(str, value["tags"])),
-            )
-        except (ValueError, KeyError, TypeError, OverflowError, OSError, RecursionError):
-            yield None
+def _entry(line: bytes) -> JournalEntry | None:
+    """Return the entry of a line, None where it is none."""
+    try:
+        value = json.loads(line)
+        when = float(value["time"])
+        datetime.fromtimestamp(when, UTC)
+        name, category, text = (str(value[field]) for field in ("id", "category", "text"))
+        return JournalEntry(name, when, category, text, tuple(map(str, value["tags"])))
+    except (ValueError, KeyError, TypeError, OverflowError, OSError, RecursionError):
+        return None

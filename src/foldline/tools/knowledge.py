@@ -16,15 +16,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.errors import InputError, StoreError
+from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.knowledge import (
-    AddedDocument,
-    CitedAnswer,
-    IngestReport,
-    Knowledge,
-    KnowledgeResult,
-)
+from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.settings.sources import make_folder
 from foldline.sql import is_url
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -81,28 +76,12 @@ ASKING: Final = ("enable_mqe", "enable_hyde")
 """Arguments that let a model write further queries; asking for that is refused."""
 
 WITHOUT_EFFECT: Final = frozenset(
-    {
-        "enable_advanced_search",
-        *ASKING,
-        "mqe_expansions",
-        "include_citations",
-        "max_chars",
-    }
+    (*ASKING, "enable_advanced_search", "mqe_expansions", "include_citations", "max_chars")
 )
 """
 Arguments that are taken and left aside: searching never asks a model, passages are never cut to a
 number of characters, and sources are always named.
 """
-
-
-def _refuse(arguments: Mapping[str, Any]) -> None:
-    wanted = [name for name in ASKING if arguments.get(name)]
-    if wanted:
-        raise InputError(
-            "searching asks no model, so it writes no further queries",
-            field=wanted[0],
-            hint="Leave it out; to search for other words as well, search once for each.",
-        )
 
 
 class RAGTool(ActionTool):
@@ -134,8 +113,10 @@ class RAGTool(ActionTool):
         **options: Any,
     ) -> None:
         if knowledge is None:
-            given = knowledge_base_path
-            place = given if is_url(given) else _file(Path(given))
+            place = knowledge_base_path
+            if not is_url(place):
+                file = Path(place) if Path(place).suffix == ".db" else Path(place, FILE)
+                place = make_folder(file.parent) / file.name
             knowledge = Knowledge.open(place, namespace=rag_namespace, **options)
         self.knowledge = knowledge
         """The store itself, with typed methods."""
@@ -170,31 +151,32 @@ class RAGTool(ActionTool):
         return replace(done, data={**done.data, "without_effect": aside}) if aside else done
 
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        _refuse(arguments)
-        given = {
-            name: value
-            for name, value in super()._filter_arguments(action, arguments).items()
-            if name not in WITHOUT_EFFECT
-        }
+        for name in ASKING:
+            if arguments.get(name):
+                why = "searching asks no model, so it writes no further queries"
+                hint = "Leave it out; to search for other words as well, search once for each."
+                raise InputError(why, field=name, hint=hint)
+        given = super()._filter_arguments(action, arguments)
+        given = {name: value for name, value in given.items() if name not in WITHOUT_EFFECT}
         if action == "ask" and "question" not in given and "query" in given:
             given["question"] = given.pop("query")
         return given
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
-        return super()._act(action, {"store": self._select_store(given), **given})
-
-    def _select_store(self, given: dict[str, Any]) -> Knowledge:
-        """Take the namespace and the sizes of chunks out of arguments, and return the store."""
-        space, own = given.pop("namespace", None), ChunkSettings()
+        """Act on the store that the namespace and the sizes of chunks ask for."""
+        if "min_score" in given:
+            given["threshold"] = given.pop("min_score")
+        store, own = self.knowledge, ChunkSettings()
+        space = given.pop("namespace", None)
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)
-        if space is None and size is None and overlap is None:
-            return self.knowledge
-        if size is None and overlap is None:
-            return self.knowledge.within(space)
-        target = own.target if size is None else size
-        repeated = min(own.overlap, target // 2) if overlap is None else overlap
-        chunks = ChunkSettings(target, repeated)
-        return self.knowledge.within(space or self.knowledge.namespace, chunks=chunks)
+        if size is not None or overlap is not None:
+            target = own.target if size is None else size
+            repeated = min(own.overlap, target // 2) if overlap is None else overlap
+            chunks = ChunkSettings(target, repeated)
+            store = store.within(space or store.namespace, chunks=chunks)
+        elif space is not None:
+            store = store.within(space)
+        return super()._act(action, {"store": store, **given})
 
     # --- actions ---------------------------------------------------------------------------
 
@@ -213,36 +195,50 @@ class RAGTool(ActionTool):
         return _report_output(IngestReport(tuple(done)))
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
-        folder, only = _pattern(file_path)
+        folder, only, parts = file_path, "", Path(file_path).parts
+        wild = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
+        if wild is not None and not Path(file_path).exists():  # a pattern for what is below
+            folder, only = str(Path(*parts[:wild])), "/".join(parts[wild:]).replace("**/", "*")
         report = store.add(folder, name=document_id, only=only)
         if len(report.documents) == 1 and not report.skipped:
             return _added_output(report.documents[0])
         return _report_output(report)
 
-    def _search(
-        self, store: Knowledge, query: str, limit: int = 5, min_score: float | None = None
-    ) -> ToolOutput:
-        found = store.search(query, limit, **_threshold(min_score))
-        return ToolOutput(_findings_text(found), data=_data(found))
+    def _search(self, store: Knowledge, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
+        found = store.search(query, limit, **rest)
+        lines = [found.message]
+        for number, passage in enumerate(found, 1):
+            lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
+            lines.append(passage.text.strip("\n"))
+        return ToolOutput("\n".join(lines), data=_data(found))
 
     def _ask(
         self,
         store: Knowledge,
         question: str,
         limit: int = 10,
-        min_score: float | None = None,
         max_tokens: int = 4_000,
+        **rest: Any,
     ) -> ToolOutput:
-        settings = {"limit": limit, "max_tokens": max_tokens, **_threshold(min_score)}
-        return _answer_output(store.ask(question, self._model, **settings))
+        answer = store.ask(question, self._model, limit=limit, max_tokens=max_tokens, **rest)
+        cited = [passage.source for passage in answer.cited]
+        data = {"answered": answer.answered, "answer": answer.text, "cited": cited}
+        data |= _data(answer.evidence.findings)
+        if answer.reply is not None and answer.reply.error:
+            message = f"The model gave no answer: {answer.reply.error}"
+            return ToolOutput.error(ErrorCode.UNAVAILABLE, message, **data)
+        parts = [answer.text or answer.evidence.text, answer.note]
+        if answer.text:
+            passages = enumerate(answer.evidence.passages, 1)
+            sources = (f"[{number}] {passage.source}" for number, passage in passages)
+            parts.append("\n".join(["Sources:", *sources]))
+        return ToolOutput("\n\n".join(part for part in parts if part), data=data)
 
     def _list(self, store: Knowledge) -> ToolOutput:
         found = store.documents()
         lines = [f"- {one.name} ({one.chunks:,} chunks, {one.tokens:,} tokens)" for one in found]
-        rows = [
-            {"document": d.name, "title": d.title, "chunks": d.chunks, "tokens": d.tokens}
-            for d in found
-        ]
+        names = ("title", "chunks", "tokens")
+        rows = [{"document": d.name} | {name: getattr(d, name) for name in names} for d in found]
         return ToolOutput("\n".join(lines) or "There is no document.", data={"documents": rows})
 
     def _remove(self, store: Knowledge, document_id: str) -> ToolOutput:
@@ -251,51 +247,25 @@ class RAGTool(ActionTool):
         return ToolOutput.error(ErrorCode.NOT_FOUND, f"There is no document {document_id[:80]!r}.")
 
     def _stats(self, store: Knowledge) -> ToolOutput:
-        s = store.stats()
-        message = (
-            f"{s.namespace}: {s.documents:,} documents, {s.chunks:,} chunks, {s.tokens:,} tokens"
-        )
-        figures = {"documents": s.documents, "chunks": s.chunks, "tokens": s.tokens}
-        names = {"namespace": s.namespace, "namespaces": list(s.namespaces)}
-        return ToolOutput(f"{message}.", data={**names, **figures, "bytes": s.bytes})
+        stats = store.stats()
+        names = ("documents", "chunks", "tokens")
+        figures = {name: getattr(stats, name) for name in names}
+        counts = ", ".join(f"{number:,} {name}" for name, number in figures.items())
+        data = {"namespace": stats.namespace, "namespaces": list(stats.namespaces), **figures}
+        return ToolOutput(f"{stats.namespace}: {counts}.", data=data | {"bytes": stats.bytes})
 
     def _clear(self, store: Knowledge, confirm: bool) -> ToolOutput:
         if not confirm:
             message = "Nothing was cleared; confirm=True removes all documents of the namespace."
             return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
         count = store.clear()
-        message = (
-            f"Removed {count:,} documents of the namespace {store.namespace}, and of no other."
-        )
-        return ToolOutput(message, data={"count": count})
-
-
-def _file(path: Path) -> Path:
-    folder = path.parent if path.suffix == ".db" else path
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
-    return path if path.suffix == ".db" else path / FILE
+        whose = f"of the namespace {store.namespace}, and of no other"
+        return ToolOutput(f"Removed {count:,} documents {whose}.", data={"count": count})
 
 
 def _name(text: str) -> str:
     """Name a text that has no name by what it says, so that adding it again changes nothing."""
     return f"text-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
-
-
-def _pattern(path: str) -> tuple[str, str]:
-    """Divide a path into a folder and a pattern for what is below it."""
-    parts = Path(path).parts
-    wild = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
-    if wild is None or Path(path).exists():
-        return path, ""
-    below = "/".join(parts[wild:]).replace("**/", "*")
-    return str(Path(*parts[:wild])), below
-
-
-def _threshold(score: float | None) -> dict[str, Any]:
-    return {} if score is None else {"threshold": score}
 
 
 def _added_output(added: AddedDocument) -> ToolOutput:
@@ -311,10 +281,9 @@ def _added_output(added: AddedDocument) -> ToolOutput:
 
 def _report_output(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
-    message = (
-        f"{new:,} documents added, {changed:,} replaced, {report.count('unchanged'):,} unchanged"
-    )
-    gone = f", {len(report.removed):,} removed whose files are gone" if report.removed else ""
+    same, removed = report.count("unchanged"), len(report.removed)
+    message = f"{new:,} documents added, {changed:,} replaced, {same:,} unchanged"
+    gone = f", {removed:,} removed whose files are gone" if removed else ""
     left = f", {len(report.skipped):,} skipped" if report.skipped else ""
     skipped = [{"path": str(one.path), "why": one.why} for one in report.skipped]
     names = [one.document for one in report.documents]
@@ -322,31 +291,6 @@ def _report_output(report: IngestReport) -> ToolOutput:
     return ToolOutput(f"{message}{gone}{left}.", "partial" if skipped else "success", data=data)
 
 
-def _findings_text(found: KnowledgeResult) -> str:
-    lines = [found.message]
-    for number, passage in enumerate(found, 1):
-        lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
-        lines.append(passage.text.strip("\n"))
-    return "\n".join(lines)
-
-
 def _data(found: KnowledgeResult) -> dict[str, Any]:
     rows = [passage.to_dict() for passage in found]
     return {"evidence": found.evidence, "results": rows, "strongest": found.strongest}
-
-
-def _answer_output(answer: CitedAnswer) -> ToolOutput:
-    passages = answer.evidence.passages
-    sources = [f"[{number}] {passage.source}" for number, passage in enumerate(passages, 1)]
-    data = {
-        "answered": answer.answered,
-        "answer": answer.text,
-        "cited": [passage.source for passage in answer.cited],
-        **_data(answer.evidence.findings),
-    }
-    if answer.reply is not None and answer.reply.error:
-        message = f"The model gave no answer: {answer.reply.error}"
-        return ToolOutput.error(ErrorCode.UNAVAILABLE, message, **data)
-    body = answer.text or answer.evidence.text
-    parts = [body, answer.note, "\n".join(["Sources:", *sources]) if answer.text else ""]
-    return ToolOutput("\n\n".join(part for part in parts if part), data=data)

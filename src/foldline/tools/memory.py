@@ -12,9 +12,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from foldline.errors import StoreError
-from foldline.memory import FoundMemory, Memory, MemoryItem
-from foldline.settings.sources import data_folder
+from foldline.memory import FoundMemory, Memory
+from foldline.settings.sources import data_folder, make_folder
 from foldline.tools.arguments import text_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import ActionTool
@@ -30,6 +29,7 @@ DESCRIPTION: Final = (
 KIND: Final = {"type": "string", "enum": ["working", "episodic", "semantic"]}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 TIME: Final = {"type": ["number", "null"]}
+SPAN: Final = {"type": "array", "items": TIME, "minItems": 2, "maxItems": 2}
 COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 1000}
 
 PROPERTIES: Final[dict[str, dict[str, Any]]] = {
@@ -45,10 +45,7 @@ PROPERTIES: Final[dict[str, dict[str, Any]]] = {
     "limit": {**COUNT, "description": "The most that is returned."},
     "min_importance": SHARE,
     "min_strength": {**SHARE, "description": "The least evidence that counts."},
-    "time_range": {
-        "type": "array", "items": TIME, "minItems": 2, "maxItems": 2,
-        "description": "From and until, in seconds since 1970; null for open.",
-    },
+    "time_range": {**SPAN, "description": "From and until, in seconds since 1970; null for open."},
     "memory_id": text_schema("Which memory."),
     "strategy": {"type": "string", "enum": ["importance", "time", "capacity"]},
     "threshold": {**SHARE, "description": "Importance below which to forget."},
@@ -58,7 +55,7 @@ PROPERTIES: Final[dict[str, dict[str, Any]]] = {
     "from_type": KIND,
     "to_type": KIND,
     "importance_threshold": SHARE,
-}  # fmt: skip
+}
 
 TAKES: Final = {
     "add": "content! memory_type importance metadata happened session_id author",
@@ -107,7 +104,8 @@ class MemoryTool(ActionTool):
         **options: Any,
     ) -> None:
         if memory is None:
-            memory = Memory.open(_place(path), user=user_id, **options)
+            file = make_folder(data_folder()) / "memory.db" if path is None else path
+            memory = Memory.open(file, user=user_id, **options)
         self.memory = memory
         """The memory itself, with typed methods."""
 
@@ -189,17 +187,6 @@ class MemoryTool(ActionTool):
         return ToolOutput(f"Erased {_count(count)} for good.", data={"count": count})
 
 
-def _place(path: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
-    if path is not None:
-        return path
-    folder = data_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
-    return folder / "memory.db"
-
-
 def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in given.items()}
 
@@ -216,13 +203,8 @@ def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(found: FoundMemory) -> dict[str, Any]:
-    item: MemoryItem = found.item
-    return item.to_dict() | {
-        "score": found.score,
-        "strength": found.strength,
-        "parts": dict(found.parts),
-        "matched": list(found.matched),
-    }
+    figures = {"score": found.score, "strength": found.strength, "parts": dict(found.parts)}
+    return found.item.to_dict() | figures | {"matched": list(found.matched)}
 
 
 def _count(number: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import FoldlineError, InputError
@@ -47,7 +47,6 @@ DESCRIPTION: Final = (
 
 TEXT: Final = {"type": "string"}
 PROPERTIES: Final[dict[str, Any]] = {
-    "action": {"type": "string", "enum": []},
     "note_id": text_schema("Which note; for read, update, delete, restore, progress."),
     "title": text_schema("What it is about, on one line."),
     "content": text_schema("Markdown; update sets all of it."),
@@ -63,6 +62,28 @@ PROPERTIES: Final[dict[str, Any]] = {
     "status": {"type": "string", "enum": list(STATUSES)},
     "outcome": text_schema("What came of a task, or why it failed."),
 }
+
+TAKES: Final = {
+    "create": "title content note_type tags level source",
+    "read": "note_id",
+    "update": "note_id title content note_type tags level source version",
+    "delete": "note_id",
+    "restore": "note_id",
+    "search": "query note_type level tags limit",
+    "list": "note_type level tags status limit start",
+    "summary": "",
+    "task": "title content tags level needs",
+    "progress": "note_id status outcome",
+    "tasks": "limit start",
+}
+"""The arguments of each action; others are left aside."""
+
+NAMES: Final = {"note_type": "type"}
+"""What an argument is called in `Notes`, where that is something else."""
+
+SCHEMA: Final = object_schema(
+    "action", action={"type": "string", "enum": list(TAKES)}, **PROPERTIES
+)
 
 
 class NoteTool:
@@ -82,26 +103,11 @@ class NoteTool:
     ) -> None:
         limits = NoteLimits() if max_notes is None else NoteLimits(most=max_notes)
         self.notes = Notes.open(workspace, limits=limits)
-        self._actions: dict[str, Callable[[Given], Any]] = {
-            "create": self._create,
-            "read": self._read,
-            "update": self._update,
-            "delete": self._delete,
-            "restore": self._restore,
-            "search": self._search,
-            "list": self._list,
-            "summary": self._summary,
-            "task": self._task,
-            "progress": self._progress,
-            "tasks": self._tasks,
-        }
-        action = PROPERTIES["action"] | {"enum": list(self._actions)}
-        self._schema = object_schema("action", **(PROPERTIES | {"action": action}))
 
     @property
     def tool(self) -> Tool:
         """The tool ``note``."""
-        return Tool("note", DESCRIPTION, self._schema, self._run_for_model)
+        return Tool("note", DESCRIPTION, SCHEMA, self._run_for_model)
 
     def run(self, parameters: Given) -> Any:
         """
@@ -119,10 +125,21 @@ class NoteTool:
             InputError: An argument is missing or makes no sense, or there is no such note.
             StoreError: Notes cannot be written, or somebody else changed one.
         """
-        given, problems = check_arguments(self._schema, _without_nothing(parameters))
+        if not isinstance(parameters, Mapping):
+            raise InputError("a call is a mapping with an action in it")
+        # A model, or a program, fills in what it does not need with nothing.
+        wanted = {name: value for name, value in parameters.items() if value is not None}
+        given, problems = check_arguments(SCHEMA, wanted)
         if problems:
             raise InputError("; ".join(problems[:5]), hint="Correct the call.")
-        return self._actions[given["action"]](given)
+        action = given["action"]
+        takes = TAKES[action].split()
+        known = {NAMES.get(name, name): given[name] for name in takes if name in given}
+        if "note_id" in takes:
+            known["note_id"] = str(known.get("note_id", "")).strip()
+            if not known["note_id"]:
+                raise InputError(f"{action} needs to know which note", field="note_id")
+        return getattr(self, f"_{action}")(**known)
 
     def execute(self, action: str, **parameters: Any) -> Any:
         """Do one action; see `run`."""
@@ -130,40 +147,34 @@ class NoteTool:
 
     # --- actions --------------------------------------------------------------------------
 
-    def _create(self, given: Given) -> str:
-        wanted = _rename(given, "title", "content", "note_type", "tags", "level", "source")
-        return self.notes.create(wanted.pop("title", ""), **wanted).id
+    def _create(self, title: str = "", **wanted: Any) -> str:
+        return self.notes.create(title, **wanted).id
 
-    def _read(self, given: Given) -> dict[str, Any]:
-        return _whole(self.notes.read(_id(given)))
+    def _read(self, note_id: str) -> dict[str, Any]:
+        return _whole(self.notes.read(note_id))
 
-    def _update(self, given: Given) -> str:
-        wanted = _rename(
-            given, "title", "content", "note_type", "tags", "level", "source", "version"
-        )
-        note = self.notes.update(_id(given), **wanted)
+    def _update(self, note_id: str, **wanted: Any) -> str:
+        note = self.notes.update(note_id, **wanted)
         return f"Updated {note.title!r} ({note.id}), now version {note.version}."
 
-    def _delete(self, given: Given) -> str:
-        metadata = self.notes.delete(_id(given))
+    def _delete(self, note_id: str) -> str:
+        metadata = self.notes.delete(note_id)
         return f"Deleted {metadata.title!r} ({metadata.id}); restore brings it back."
 
-    def _restore(self, given: Given) -> str:
-        note = self.notes.restore(_id(given))
+    def _restore(self, note_id: str) -> str:
+        note = self.notes.restore(note_id)
         return f"Restored {note.title!r} ({note.id})."
 
-    def _search(self, given: Given) -> list[dict[str, Any]]:
-        if not str(given.get("query", "")).strip():
+    def _search(self, query: str = "", **wanted: Any) -> list[dict[str, Any]]:
+        if not query.strip():
             raise InputError("search needs what to look for", field="query")
-        wanted = _rename(given, "note_type", "level", "tags", "limit")
-        found = self.notes.search(given["query"], **wanted)
+        found = self.notes.search(query, **wanted)
         return [_whole(one.note) | {"score": one.score, "strength": one.strength} for one in found]
 
-    def _list(self, given: Given) -> list[dict[str, Any]]:
-        wanted = _rename(given, "note_type", "level", "tags", "status", "limit", "start")
+    def _list(self, **wanted: Any) -> list[dict[str, Any]]:
         return [_whole(note) for note in self.notes.list(**wanted)]
 
-    def _summary(self, given: Given) -> dict[str, Any]:  # noqa: ARG002  # like the others
+    def _summary(self) -> dict[str, Any]:
         summary = self.notes.summary()
         shown = ("id", "title", "type", "updated_at")
         return {
@@ -175,20 +186,17 @@ class NoteTool:
             "unreadable_files": [{"name": one.name, "why": one.why} for one in summary.troubles],
         }
 
-    def _task(self, given: Given) -> str:
-        wanted = _rename(given, "title", "content", "tags", "level", "needs")
-        return self.notes.tasks.add(wanted.pop("title", ""), **wanted).id
+    def _task(self, title: str = "", **wanted: Any) -> str:
+        return self.notes.tasks.add(title, **wanted).id
 
-    def _progress(self, given: Given) -> dict[str, Any]:
-        one, outcome = self.notes.resolve(_id(given)), given.get("outcome", "")
-        if "status" not in given:
+    def _progress(self, note_id: str, status: Any = "", outcome: str = "") -> dict[str, Any]:
+        one = self.notes.resolve(note_id)
+        if not status:
             raise InputError("progress needs what became of the task", field="status")
-        note = self.notes.tasks.progress(one, given["status"], outcome)
-        return _whole(note)
+        return _whole(self.notes.tasks.progress(one, status, outcome))
 
-    def _tasks(self, given: Given) -> list[dict[str, Any]]:
+    def _tasks(self, limit: int = MOST_LISTED, start: int = 0) -> list[dict[str, Any]]:
         graph = self.notes.tasks.graph()
-        limit, start = given.get("limit", MOST_LISTED), given.get("start", 0)
         ids = [*graph.order, *(graph.tasks.keys() - set(graph.order))][start : start + limit]
         return [_standing(graph.standings[one]) for one in ids]
 
@@ -197,32 +205,12 @@ class NoteTool:
         try:
             result = self.run(arguments)
         except FoldlineError as error:
-            return ToolOutput.error(_code(error), str(error))
+            code = next(code for kind, code in ERRORS.items() if isinstance(error, kind))
+            return ToolOutput.error(code, str(error))
         if isinstance(result, list):
             result = [_cut(one) for one in result]
         text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         return ToolOutput(text, data={"result": result})
-
-
-NAMES: Final = {"note_type": "type"}
-
-
-def _without_nothing(parameters: Given) -> dict[str, Any]:
-    """Leave out what a model, or a program, filled in with nothing."""
-    if not isinstance(parameters, Mapping):
-        raise InputError("a call is a mapping with an action in it")
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
-def _rename(given: Given, *names: str) -> dict[str, Any]:
-    return {NAMES.get(name, name): given[name] for name in names if name in given}
-
-
-def _id(given: Given) -> str:
-    note_id = str(given.get("note_id", "")).strip()
-    if not note_id:
-        raise InputError(f"{given['action']} needs to know which note", field="note_id")
-    return note_id
 
 
 def _whole(note: Note) -> dict[str, Any]:
@@ -233,14 +221,10 @@ def _whole(note: Note) -> dict[str, Any]:
 
 def _standing(one: TaskState) -> dict[str, Any]:
     metadata = one.metadata
-    message = {
-        "note_id": metadata.id,
-        "title": metadata.title,
-        "state": one.state,
-        "needs": [*metadata.needs],
-    }
+    named = {"note_id": metadata.id, "title": metadata.title, "state": one.state}
     extra = {"why": one.why, "attempts": metadata.attempts, "outcome": metadata.outcome}
-    return message | {name: value for name, value in extra.items() if value}
+    given = {name: value for name, value in extra.items() if value}
+    return {**named, "needs": [*metadata.needs], **given}
 
 
 def _cut(shown: dict[str, Any]) -> dict[str, Any]:
@@ -252,11 +236,10 @@ def _cut(shown: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _code(error: FoldlineError) -> ErrorCode:
-    if isinstance(error, UnknownNote):
-        return ErrorCode.NOT_FOUND
-    if isinstance(error, NoteConflict):
-        return ErrorCode.CONFLICT
-    if isinstance(error, InputError):
-        return ErrorCode.INVALID_ARGUMENTS
-    return ErrorCode.UNAVAILABLE
+ERRORS: Final = {
+    UnknownNote: ErrorCode.NOT_FOUND,
+    NoteConflict: ErrorCode.CONFLICT,
+    InputError: ErrorCode.INVALID_ARGUMENTS,
+    FoldlineError: ErrorCode.UNAVAILABLE,
+}
+"""The code of an error; the first kind that it is of counts."""

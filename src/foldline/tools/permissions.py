@@ -94,11 +94,9 @@ class ToolView(Toolset):
         found = self._inner._find(name)
         # The tool that is run is the one that was looked at, whatever is registered meanwhile.
         if isinstance(found, Slot) and not self._permissions.allows(found.tool):
-            message = f"You may not use {found.tool.name}. {self._list_tools()}"
+            names = ", ".join(tool.name for tool in self) or "none"
+            message = f"You may not use {found.tool.name}. Your tools are: {names}."
             return ToolOutput.error(ErrorCode.DENIED, message)
         if isinstance(found, ToolOutput) and found.code is ErrorCode.NOT_FOUND:
             return self._missing(name)
         return found
-
-    def _list_tools(self) -> str:
-        return f"Your tools are: {', '.join(tool.name for tool in self) or 'none'}."

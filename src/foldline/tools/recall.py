@@ -7,7 +7,7 @@ from typing import Any, Final
 from foldline.errors import FoldlineError, RecallError
 from foldline.recall import Recalled
 from foldline.session import Session
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.arguments import object_schema, text_schema, value_schema
 from foldline.tools.compact import compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -41,11 +41,7 @@ PARAMETERS: Final[dict[str, Any]] = object_schema(
     grep=text_schema("A regular expression instead."),
     lines=text_schema("A:B from 1; -20: the last 20."),
     path=text_schema("A JSON path."),
-    start={
-        "type": "integer",
-        "description": "To go on, as the last line of an answer says.",
-        "minimum": 0,
-    },
+    start=value_schema("integer", "To go on, as the last line of an answer says.", minimum=0),
     max_tokens={"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
 )
 
@@ -68,34 +64,30 @@ def recall_tool(session: Session) -> Tool:
         wanted = {name: value for name, value in arguments.items() if value != ""}
         most = max(LEAST, round(PAGE_SHARE * session.budget.limit))
         page = min(wanted.get("max_tokens", PAGE), most)
-        room = page if searches(wanted) else page - NOTE
+        room = page if {"query", "grep"} & wanted.keys() else page - NOTE
         return {"handle": "", **wanted, "max_tokens": room}
-
-    def searches(arguments: dict[str, Any]) -> bool:
-        return "query" in arguments or "grep" in arguments
 
     def run(arguments: dict[str, Any]) -> ToolOutput:
         wanted = access(arguments)
         try:
-            return _output(session.recall(**wanted), searches(wanted))
+            return _output(session.recall(**wanted), wanted)
         except FoldlineError as error:
             return _error_output(error)
 
     async def arun(arguments: dict[str, Any]) -> ToolOutput:
         wanted = access(arguments)
         try:
-            return _output(await session.arecall(**wanted), searches(wanted))
+            return _output(await session.arecall(**wanted), wanted)
         except FoldlineError as error:
             return _error_output(error)
 
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: Recalled, searched: bool) -> ToolOutput:
+def _output(page: Recalled, wanted: dict[str, Any]) -> ToolOutput:
     """Return a page, with what it leaves out in its last line; a search says that itself."""
-    text = page.text
-    if page.note and not searched:
-        text = f"{text}\n[{page.note}]"
+    searched = {"query", "grep"} & wanted.keys()
+    text = f"{page.text}\n[{page.note}]" if page.note and not searched else page.text
     partial = "start=" in text[-80:]
     return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")
 

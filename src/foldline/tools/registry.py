@@ -89,11 +89,9 @@ class ToolRegistry(Toolset):
         slot = Slot(tool, allowed, self.settings.new_breaker(), self.settings, self._clock)
         with self._lock:
             if tool.name in self._slots and not replace:
-                raise InputError(
-                    f"two tools have the name {tool.name!r}",
-                    field="tools",
-                    hint="Name one of them otherwise, or replace the first on purpose.",
-                )
+                hint = "Name one of them otherwise, or replace the first on purpose."
+                why = f"two tools have the name {tool.name!r}"
+                raise InputError(why, field="tools", hint=hint)
             self._slots = {**self._slots, tool.name: slot}
         return tool
 
@@ -113,10 +111,8 @@ class ToolRegistry(Toolset):
         """
 
         def added(one: Function) -> Function:
-            self.add(
-                tool_from_function(one, name=name, description=description, labels=labels),
-                seconds=seconds,
-            )
+            tool = tool_from_function(one, name=name, description=description, labels=labels)
+            self.add(tool, seconds=seconds)
             return one
 
         return added if function is None else added(function)

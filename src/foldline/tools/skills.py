@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,18 +33,9 @@ _FIELD: Final = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
 _BLOCKS: Final = {"|": "\n", ">": " ", "|-": "\n", ">-": " "}
 
 
-@dataclass(frozen=True, slots=True)
-class SkillHeader:
-    """What a SKILL.md says: its name and description, and the body."""
-
-    name: str
-    description: str
-    body: str
-
-
-def parse_skill(data: bytes) -> SkillHeader:
+def parse_skill(data: bytes) -> tuple[str, str, str]:
     """
-    Read a SKILL.md.
+    Read a SKILL.md, and return its name, its description and its body.
 
     Args:
         data: The file.
@@ -61,17 +53,15 @@ def parse_skill(data: bytes) -> SkillHeader:
     message = parse_front_matter(lines[1 : ends[1]])
     name, description = message.get("name", ""), " ".join(message.get("description", "").split())
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"{name[:80]!r} is no name", hint="Small letters, digits, - and _.", field="name"
-        )
+        hint = "Small letters, digits, - and _."
+        raise InputError(f"{name[:80]!r} is no name", hint=hint, field="name")
     if not description or len(description) > LONGEST_DESCRIPTION:
-        raise InputError(
-            f"the description has 1 to {LONGEST_DESCRIPTION:,} characters", field="description"
-        )
+        why = f"the description has 1 to {LONGEST_DESCRIPTION:,} characters"
+        raise InputError(why, field="description")
     body = "\n".join(lines[ends[1] + 1 :]).strip()
     if not body:
         raise InputError("SKILL.md says nothing besides its front matter")
-    return SkillHeader(name, description, body)
+    return name, description, body
 
 
 def parse_front_matter(lines: list[str]) -> dict[str, str]:
@@ -107,21 +97,18 @@ def _unquote(value: str) -> str:
 
 def list_resources(place: Path) -> tuple[str, ...]:
     """List the regular files of a skill besides its SKILL.md, by their path inside its folder."""
-    found: list[str] = []
-    for folder, inner, names in os.walk(place):
-        here = Path(folder)
-        if len(here.relative_to(place).parts) >= DEEPEST:
-            inner.clear()
-        inner.sort()
-        for name in sorted(names):
-            path = here / name
-            message = path.relative_to(place).as_posix()
-            if message == "SKILL.md" or path.is_symlink() or not path.is_file():
-                continue
-            if len(found) == MOST_RESOURCES:
-                return tuple(found)
-            found.append(message)
-    return tuple(found)
+
+    def walk() -> Iterator[str]:
+        for folder, inner, names in os.walk(place):
+            here = Path(folder)
+            if len(here.relative_to(place).parts) >= DEEPEST:
+                inner.clear()
+            inner.sort()
+            for path in (here / name for name in sorted(names)):
+                if path.is_file() and not path.is_symlink():
+                    yield path.relative_to(place).as_posix()
+
+    return tuple(islice((name for name in walk() if name != "SKILL.md"), MOST_RESOURCES))
 
 
 def read_resource(place: Path, name: str, most: int) -> bytes:
@@ -150,6 +137,15 @@ PLACE: Final = "$ARGUMENTS"
 DESCRIPTION: Final = (
     "Load instructions for a kind of work before you begin it. Skills:\n{skills}\nGive a resource "
     "to read a file that belongs to a skill."
+)
+
+
+USED_FOR: Final = "What the skill is to be used for, where it asks for that."
+PARAMETERS: Final = object_schema(
+    "name",
+    name=text_schema("Of the skill."),
+    arguments=text_schema(USED_FOR, maxLength=LONGEST_ARGUMENTS, default=""),
+    resource=text_schema("A file of the skill, as the skill names it.", default=""),
 )
 
 
@@ -219,7 +215,9 @@ class Skills:
         problems: list[str] = []
         for place in self._places(problems):
             try:
-                skill = _read(place)
+                data = read_resource(place, "SKILL.md", LONGEST_BODY)
+                version = hashlib.sha256(data).hexdigest()[:12]
+                skill = Skill(*parse_skill(data), version, list_resources(place), place)
                 if skill.name in found:
                     raise InputError(f"another skill has the name {skill.name!r}")
             except (InputError, OSError) as error:
@@ -227,7 +225,7 @@ class Skills:
                 problems.append(f"{place.name[:80]}: {message}")
                 continue
             known = self._skills.get(skill.name)
-            found[skill.name] = known if known == skill and known is not None else skill
+            found[skill.name] = known if known is not None and known == skill else skill
         self._skills, self._problems = found, tuple(problems)
 
     def _places(self, problems: list[str]) -> list[Path]:
@@ -247,21 +245,12 @@ class Skills:
     def tool(self) -> Tool:
         """The tool ``skill``, which tells the names and descriptions as they are now."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
-        parameters = object_schema(
-            "name",
-            name=text_schema("Of the skill."),
-            arguments=text_schema(
-                "What the skill is to be used for, where it asks for that.",
-                maxLength=LONGEST_ARGUMENTS,
-                default="",
-            ),
-            resource=text_schema("A file of the skill, as the skill names it.", default=""),
-        )
-        words = DESCRIPTION.format(skills=listed or "(none)")
-        return Tool("skill", words, parameters, self._do, labels=frozenset({"read"}))
 
-    def _do(self, given: dict[str, Any]) -> ToolOutput:
-        return self.load(given["name"], given["arguments"], given["resource"])
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.load(**given)
+
+        words = DESCRIPTION.format(skills=listed or "(none)")
+        return Tool("skill", words, PARAMETERS, act, labels=frozenset({"read"}))
 
     def load(self, name: str, arguments: str = "", resource: str = "") -> ToolOutput:
         """
@@ -278,10 +267,10 @@ class Skills:
             return ToolOutput.error(ErrorCode.NOT_FOUND, message)
         if resource:
             return _resource(skill, resource)
+        data = {"name": name, "version": skill.version}
         if self._is_pinned(skill.tag(arguments)):
             message = f"The skill {name} was loaded before and still stands above, unchanged."
-            return ToolOutput(message, data={"name": name, "version": skill.version})
-        data = {"name": name, "version": skill.version}
+            return ToolOutput(message, data=data)
         return ToolOutput(skill.text(arguments), data=data, pinned=True)
 
 
@@ -302,13 +291,3 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
 
 def _suggest(name: str, names: Collection[str]) -> str:
     return f"{suggest_name(name, names)}There are: {', '.join(names) or 'none'}."
-
-
-def _read(place: Path) -> Skill:
-    """Read the skill in a folder."""
-    data = read_resource(place, "SKILL.md", LONGEST_BODY)
-    message: SkillHeader = parse_skill(data)
-    version = hashlib.sha256(data).hexdigest()[:12]
-    return Skill(
-        message.name, message.description, message.body, version, list_resources(place), place
-    )

@@ -82,13 +82,12 @@ class Tool:
         Raises:
             InputError: There is no such dialect.
         """
-        write = NOTATIONS.get(dialect)
-        if write is None:
-            raise InputError(
-                f"there is no notation of tools for {dialect[:60]!r}",
-                hint=f"{suggest_name(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
-            )
-        return write(self.name, self.description, deepcopy(dict(self.parameters)))
+        if dialect not in FRAMES:
+            hint = f"{suggest_name(dialect, FRAMES)}Known: {', '.join(FRAMES)}."
+            raise InputError(f"there is no notation of tools for {dialect[:60]!r}", hint=hint)
+        key = KEYS.get(dialect, "parameters")
+        named = {"name": self.name, "description": self.description}
+        return FRAMES[dialect]({**named, key: deepcopy(dict(self.parameters))})
 
     def run(self, arguments: Any = None) -> ToolOutput:
         """
@@ -194,9 +193,8 @@ class ActionTool:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
-            given, problems = check_arguments(
-                self._schema(action), self._filter_arguments(action, arguments)
-            )
+            wanted = self._filter_arguments(action, arguments)
+            given, problems = check_arguments(self._schema(action), wanted)
             if problems:
                 wrong = "; ".join(one.removesuffix(".") for one in problems)
                 message = f"{action} was not done: {wrong}."
@@ -211,18 +209,14 @@ class ActionTool:
     def tool(self) -> Tool:
         """The tool, for an agent."""
         names = {name.rstrip("!") for one in self.for_models for name in self.takes[one].split()}
-        parameters = object_schema(
-            "action",
-            action={"type": "string", "enum": list(self.for_models)},
-            **{name: schema for name, schema in self.properties.items() if name in names},
-        )
-        return Tool(
-            self.name,
-            self.description,
-            parameters,
-            lambda given: self.output(**given),
-            labels=self.labels,
-        )
+        taken = {name: schema for name, schema in self.properties.items() if name in names}
+        actions = {"type": "string", "enum": list(self.for_models)}
+        parameters = object_schema("action", action=actions, **taken)
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.output(**given)
+
+        return Tool(self.name, self.description, parameters, act, labels=self.labels)
 
     def _schema(self, action: str) -> Schema:
         names = self.takes[action].split()
@@ -281,17 +275,16 @@ class Toolbox(ToolCollection):
     """
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        self._tools = tuple(tools)
-        self._by_name = {tool.name: tool for tool in self._tools}
-        names = [tool.name for tool in self._tools]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise InputError(f"two tools have the name {twice!r}", field="tools")
+        self._by_name: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._by_name:
+                raise InputError(f"two tools have the name {tool.name!r}", field="tools")
+            self._by_name[tool.name] = tool
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools, in the order in which they are shown."""
-        return self._tools
+        return tuple(self._by_name.values())
 
     def only(self, *names: str) -> Self:
         """
@@ -319,31 +312,14 @@ class Toolbox(ToolCollection):
 # --- notations -----------------------------------------------------------------------------
 
 
-def _function(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "description": description, "parameters": parameters}
+KEYS: Final = {"anthropic": "input_schema", "gemini": "parametersJsonSchema"}
+"""Where a provider reads the schema; Gemini reads whole JSON Schema only under this name."""
 
-
-def _chat(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": _function(name, description, parameters)}
-
-
-def _responses(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", **_function(name, description, parameters), "strict": False}
-
-
-def _anthropic(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "description": description, "input_schema": parameters}
-
-
-def _gemini(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Gemini reads whole JSON Schema only under this name."""
-    return {"name": name, "description": description, "parametersJsonSchema": parameters}
-
-
-NOTATIONS: Final = {
-    "openai-chat": _chat,
-    "openai-responses": _responses,
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-    "langchain": _chat,
+FRAMES: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "openai-chat": lambda tool: {"type": "function", "function": tool},
+    "openai-responses": lambda tool: {"type": "function", **tool, "strict": False},
+    "anthropic": lambda tool: tool,
+    "gemini": lambda tool: tool,
+    "langchain": lambda tool: {"type": "function", "function": tool},
 }
+"""What stands around name, description and schema."""

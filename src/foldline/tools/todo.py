@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import check_arguments, object_schema, text_schema
+from foldline.tools.arguments import check_arguments, object_schema, text_schema, value_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -38,16 +38,12 @@ DESCRIPTION: Final = (
     "empty list clears it."
 )
 
-ITEMS: Final = {
-    "type": "array",
-    "description": "Every item, in order.",
-    "maxItems": MOST_ITEMS,
-    "items": object_schema(
-        "content status",
-        content=text_schema("What is to be done.", minLength=1, maxLength=LONGEST_ITEM),
-        status={"type": "string", "enum": list(get_args(Progress))},
-    ),
-}
+ITEM: Final = object_schema(
+    "content status",
+    content=text_schema("What is to be done.", minLength=1, maxLength=LONGEST_ITEM),
+    status={"type": "string", "enum": list(get_args(Progress))},
+)
+ITEMS: Final = value_schema("array", "Every item, in order.", maxItems=MOST_ITEMS, items=ITEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +83,12 @@ class TodoTool:
     @property
     def tool(self) -> Tool:
         """The tool ``todo_write``."""
-        parameters = object_schema("todos", todos=ITEMS)
-        return Tool(
-            "todo_write",
-            DESCRIPTION,
-            parameters,
-            lambda given: self.write(given["todos"]),
-            labels=frozenset({"plan"}),
-        )
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.write(given["todos"])
+
+        parameters, labels = object_schema("todos", todos=ITEMS), frozenset({"plan"})
+        return Tool("todo_write", DESCRIPTION, parameters, act, labels=labels)
 
     def write(self, todos: Any) -> ToolOutput:
         """
@@ -107,9 +101,7 @@ class TodoTool:
             The recap; an error where the list makes no sense or cannot be kept. Then the list is
             what it was.
         """
-        value, problems = check_arguments(ITEMS, todos, "todos")
-        if not problems:
-            problems = _senseless(value)
+        value, problems = _check_items(todos)
         if problems:
             message = "\n".join(f"- {problem}" for problem in problems[:8])
             text = f"The list was not changed:\n{message}"
@@ -117,15 +109,14 @@ class TodoTool:
         items = tuple(Todo(item["content"].strip(), item["status"]) for item in value)
         with self._lock:
             try:
-                if self._path is not None:
-                    _save(self._path, items)
+                if self._path is not None:  # until the new one is on the disk, it is what it was
+                    replace_file(self._path, f"{_text(items)}\n".encode("ascii"))
             except OSError as error:
                 message = f"The list was not changed: it cannot be written ({error.strerror})."
                 return ToolOutput.error(ErrorCode.UNAVAILABLE, message)
             self._items = items
-        return ToolOutput(
-            recap(items), data={"todos": [asdict(i) for i in items]}, stats=_stats(items)
-        )
+        data = {"todos": [asdict(item) for item in items]}
+        return ToolOutput(recap(items), data=data, stats=_stats(items))
 
     def clear(self) -> ToolOutput:
         """Empty the list, in its file too."""
@@ -148,12 +139,18 @@ def recap(items: Sequence[Todo]) -> str:
     return f"{count} {'; '.join(pieces)}"
 
 
-def _senseless(value: Sequence[dict[str, Any]]) -> list[str]:
-    blank = [n for n, item in enumerate(value) if not item["content"].strip()]
-    if blank:
-        return [f"todos[{blank[0]}].content: it says nothing"]
+def _check_items(todos: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the items, and sentences about what is wrong with them."""
+    value, problems = check_arguments(ITEMS, todos, "todos")
+    if problems:
+        return value, problems
+    blank = next((n for n, item in enumerate(value) if not item["content"].strip()), None)
     busy = sum(item["status"] == "in_progress" for item in value)
-    return [f"{busy} items are in progress, and one at most may be"] if busy > 1 else []
+    if blank is not None:
+        problems = [f"todos[{blank}].content: it says nothing"]
+    elif busy > 1:
+        problems = [f"{busy} items are in progress, and one at most may be"]
+    return value, problems
 
 
 def _stats(items: Sequence[Todo]) -> dict[str, int]:
@@ -176,19 +173,15 @@ def _load(path: Path) -> tuple[Todo, ...]:
         stored = json.loads(data)
         if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
             raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = check_arguments(ITEMS, stored["todos"], "todos")
-        problems = problems or _senseless(value)
+        value, problems = _check_items(stored["todos"])
         if problems:
             raise InputError(problems[0])
     except (ValueError, KeyError, TypeError, RecursionError, InputError) as error:
-        raise StoreError(
-            f"The file {path} is no to-do list: {error}.", hint="Move it away, or name another."
-        ) from error
+        why = f"The file {path} is no to-do list: {error}."
+        raise StoreError(why, hint="Move it away, or name another.") from error
     return tuple(Todo(**item) for item in value)
 
 
-def _save(path: Path, items: Sequence[Todo]) -> None:
-    """Write the list; until it is on the disk, whole, the file is what it was."""
+def _text(items: Sequence[Todo]) -> str:
     todos = [asdict(item) for item in items]
-    text = json.dumps({"schema": SCHEMA, "todos": todos, "stats": _stats(items)}, indent=1)
-    replace_file(path, f"{text}\n".encode("ascii"))
+    return json.dumps({"schema": SCHEMA, "todos": todos, "stats": _stats(items)}, indent=1)

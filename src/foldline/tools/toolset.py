@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking, start_thread
@@ -83,9 +84,14 @@ class Slot:
         try:
             output = await _run_within(self.tool, arguments, seconds)
         except BaseException:
-            self._take_back(before)
+            with self._lock:  # a trial that was cancelled may be made again at once
+                if self.breaker.failures == before.failures:
+                    self.breaker = before
             raise
-        self._end(output)
+        with self._lock:
+            success = output.code not in FAILURES
+            if not success or self.breaker.failures:
+                self.breaker = self.breaker.after(success, self.clock())
         return bound_output(output, self.settings.longest)
 
     def set(self, breaker: Breaker) -> None:
@@ -103,28 +109,22 @@ class Slot:
                 self.breaker = before.trying(now)
                 return before
             name, left = self.tool.name, before.wait(now)
-        message = (
-            f"{name} was not run: it failed {before.failures} times in a row and is paused for "
-            f"another {left:.0f} seconds. Do without it, or try again later."
-        )
+        why = f"it failed {before.failures} times in a row and is paused for another {left:.0f}"
+        message = f"{name} was not run: {why} seconds. Do without it, or try again later."
         return ToolOutput.error(ErrorCode.UNAVAILABLE, message, paused=left)
 
-    def _end(self, output: ToolOutput) -> None:
-        with self._lock:
-            success = output.code not in FAILURES
-            if not success or self.breaker.failures:
-                self.breaker = self.breaker.after(success, self.clock())
 
-    def _take_back(self, before: Breaker) -> None:
-        """Forget a trial that was cancelled, so that another one may be made at once."""
-        with self._lock:
-            if self.breaker.failures == before.failures:
-                self.breaker = before
+LOOK: Final = "It may still have had an effect: look before you call it again."
 
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     """Run a tool for so many seconds; what does not end by then is left to itself."""
-    task = asyncio.ensure_future(_start(tool, arguments))
+    task: asyncio.Future[ToolOutput]
+    if tool.async_action is not None:
+        task = asyncio.ensure_future(tool.arun(arguments))
+    else:  # in a thread that does not keep the program from ending
+        call = start_thread(partial(tool.run, arguments), f"foldline-tool-{tool.name}")
+        task = asyncio.wrap_future(call)
     try:
         await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -135,22 +135,8 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     if task.cancelled():
         return ToolOutput.error(ErrorCode.CANCELLED, f"{tool.name} called itself off.")
     _leave(task)
-    message = (
-        f"{tool.name} was given up after {seconds:g} seconds. It may still have had an effect: "
-        "look before you call it again."
-    )
+    message = f"{tool.name} was given up after {seconds:g} seconds. {LOOK}"
     return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
-
-
-def _start(tool: Tool, arguments: Any) -> Coroutine[Any, Any, ToolOutput]:
-    if tool.async_action is not None:
-        return tool.arun(arguments)
-    return _in_thread(partial(tool.run, arguments), tool.name)
-
-
-async def _in_thread(call: Callable[[], ToolOutput], name: str) -> ToolOutput:
-    """Await a call in a thread that does not keep the program from ending."""
-    return await asyncio.wrap_future(start_thread(call, f"foldline-tool-{name}"))
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:
@@ -249,12 +235,10 @@ class Toolset(ToolCollection):
 
         for together in self._together(calls):
             tasks = {asyncio.ensure_future(one(index)): index for index in together}
-            waiting = set(tasks)
+            waiting, soonest = set(tasks), asyncio.FIRST_COMPLETED
             try:
                 while waiting:
-                    done, waiting = await asyncio.wait(
-                        waiting, return_when=asyncio.FIRST_COMPLETED
-                    )
+                    done, waiting = await asyncio.wait(waiting, return_when=soonest)
                     for task in sorted(done, key=tasks.__getitem__):
                         yield tasks[task], task.result()
             finally:
@@ -264,17 +248,12 @@ class Toolset(ToolCollection):
 
     def _together(self, calls: Sequence[Call]) -> Iterator[list[int]]:
         """Yield positions of calls that may run at the same time."""
-        row: list[int] = []
-        for index, (name, _) in enumerate(calls):
-            if self.has_only(name, TOGETHER):
-                row.append(index)
-                continue
-            if row:
-                yield row
-            yield [index]
-            row = []
-        if row:
-            yield row
+        looks = [self.has_only(name, TOGETHER) for name, _ in calls]
+        for together, positions in groupby(range(len(calls)), looks.__getitem__):
+            if together:
+                yield list(positions)
+            else:
+                yield from ([index] for index in positions)
 
 
 class CombinedToolset(Toolset):
@@ -299,11 +278,8 @@ class CombinedToolset(Toolset):
         return tuple(found.values())
 
     def _find(self, name: str) -> Slot | ToolOutput:
-        refused: ToolOutput | None = None
-        for tools in self._sets:
-            found = tools._find(name)
-            if isinstance(found, Slot):
-                return found
-            if found.code is not ErrorCode.NOT_FOUND:
-                refused = refused or found
-        return refused or self._missing(name)
+        found = [tools._find(name) for tools in self._sets]
+        slots = (one for one in found if isinstance(one, Slot))
+        told = (one for one in found if isinstance(one, ToolOutput))
+        refused = (one for one in told if one.code is not ErrorCode.NOT_FOUND)
+        return next(slots, None) or next(refused, None) or self._missing(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -53,18 +54,15 @@ class SourcePointer:
         """
         found = _TEXT.fullmatch(text.strip())
         if found is None or "\n" in text:
-            raise InputError(
-                f"{text[:80]!r} is no place in a file",
-                field="source",
-                hint="Write path, path:12 or path:12-20.",
-            )
-        lines = None
-        if found["first"]:
-            first = int(found["first"])
-            lines = (first, int(found["last"] or first))
-            if not 1 <= lines[0] <= lines[1]:
-                raise InputError(f"there are no lines {lines[0]} to {lines[1]}", field="source")
-        return cls(found["path"], lines, found["hash"] or "")
+            hint = "Write path, path:12 or path:12-20."
+            raise InputError(f"{text[:80]!r} is no place in a file", field="source", hint=hint)
+        path, first, last, digest = found.groups()
+        if first is None:
+            return cls(path, None, digest or "")
+        lines = (int(first), int(last or first))
+        if not 1 <= lines[0] <= lines[1]:
+            raise InputError(f"there are no lines {lines[0]} to {lines[1]}", field="source")
+        return cls(path, lines, digest or "")
 
     @property
     def where(self) -> str:
@@ -84,14 +82,20 @@ class SourcePointer:
         Raises:
             InputError: There is no such file, or it does not have these lines.
         """
+        parts = root.parts(self.path)
         try:
-            parts = root.parts(self.path)
             data = root.read(parts, LARGEST).data
         except OSError as error:
-            raise InputError(
-                f"{self.path[:200]!r} cannot be read: {error.strerror}", field="source"
-            ) from error
-        return type(self)("/".join(parts), self.lines, _hash(data, self.lines, self.where))
+            why = f"{self.path[:200]!r} cannot be read: {error.strerror}"
+            raise InputError(why, field="source") from error
+        if self.lines is not None:
+            rows, (first, last) = data.splitlines(keepends=True), self.lines
+            if last > len(rows):
+                why = f"{self.where}: the file has {len(rows):,} lines"
+                raise InputError(why, field="source")
+            data = b"".join(rows[first - 1 : last])
+        digest = hashlib.sha256(data).hexdigest()[:DIGITS]
+        return type(self)("/".join(parts), self.lines, digest)
 
     def standing(self, root: Root) -> Standing:
         """Say whether what is there is still what was seen."""
@@ -105,20 +109,10 @@ class SourcePointer:
 
 def find_pointer(source: str) -> SourcePointer | None:
     """Return the pointer that a note or a memory names, None where it names none with a hash."""
-    try:
-        found = SourcePointer.parse(source) if source else None
-    except InputError:
-        return None
-    return found if found is not None and found.hash else None
-
-
-def _hash(data: bytes, lines: tuple[int, int] | None, where: str) -> str:
-    if lines is not None:
-        rows = data.splitlines(keepends=True)
-        if lines[1] > len(rows):
-            raise InputError(f"{where}: the file has {len(rows):,} lines", field="source")
-        data = b"".join(rows[lines[0] - 1 : lines[1]])
-    return hashlib.sha256(data).hexdigest()[:DIGITS]
+    with suppress(InputError):
+        found = SourcePointer.parse(source)
+        return found if found.hash else None
+    return None
 
 
 Kind: TypeAlias = Literal["changed", "gone", "disagree", "twice"]
@@ -169,17 +163,14 @@ def find_conflicts(
         root: The codebase.
     """
     some_notes, some_items = list(notes)[:MOST], list(items)[:MOST]
-    return (
-        *_with_workspace(some_notes, some_items, root),
-        *_between_notes(some_notes),
-        *_repeated_in_memory(some_notes, some_items),
-    )
+    elsewhere = (*_with_workspace(some_notes, some_items, root), *_between_notes(some_notes))
+    return (*elsewhere, *_repeated_in_memory(some_notes, some_items))
 
 
 def _with_workspace(
     notes: list[Note], items: list[MemoryItem], root: Root
 ) -> Iterator[RecordConflict]:
-    known: dict[SourcePointer, str] = {}
+    known: dict[SourcePointer, Standing] = {}
     sourced = [(note.id, note.title, note.source) for note in notes]
     sourced += [(item.id, item.content[:60], item.source) for item in items]
     for name, title, source in sourced:
@@ -188,12 +179,11 @@ def _with_workspace(
             continue
         if pointer not in known:
             known[pointer] = pointer.standing(root)
-        if known[pointer] == "changed":
-            why = f"{title!r}: {pointer.where} was changed since"
-            yield RecordConflict("changed", (name,), "workspace", why)
-        elif known[pointer] == "gone":
-            why = f"{title!r}: {pointer.where} is not there any more"
-            yield RecordConflict("gone", (name,), "workspace", why)
+        kind, where = known[pointer], f"{title!r}: {pointer.where}"
+        if kind == "changed":
+            yield RecordConflict(kind, (name,), "workspace", f"{where} was changed since")
+        elif kind == "gone":
+            yield RecordConflict(kind, (name,), "workspace", f"{where} is not there any more")
 
 
 def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
@@ -203,10 +193,7 @@ def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
         pointer = find_pointer(note.source)
         if pointer is None:
             continue
-        place = (note.type, pointer.where)
-        other = by_place.setdefault(place, note)
-        if other is note:
-            continue
+        other = by_place.setdefault((note.type, pointer.where), note)
         mine, theirs = authority_of(note), authority_of(other)
         if note.source == other.source and mine == theirs:
             continue

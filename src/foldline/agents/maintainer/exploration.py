@@ -83,12 +83,13 @@ class Trail:
             arguments: What it was given.
             text: What it returned.
         """
-        found = {_sign(line) for line in text.splitlines() if line.strip()}
+        lines = (" ".join(line.split())[:500] for line in text.splitlines() if line.strip())
+        signs = (line.encode("utf-8", "replace") for line in lines)
+        found = {hashlib.blake2b(sign, digest_size=8).digest() for sign in signs}
         fresh = len(found - self.lines) / len(found) if found else 0.0
         look = Look(call, estimate(text), round(fresh, 4))
-        return Trail(
-            self.files | read_files(call, arguments), self.lines | found, (*self.looks, look)
-        )
+        files = self.files | read_files(call, arguments)
+        return Trail(files, self.lines | found, (*self.looks, look))
 
 
 def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
@@ -139,9 +140,7 @@ LOOK: Final = 200
 """Tokens that any look costs, whatever comes of it."""
 
 
-def next_probes(
-    survey: CodebaseSurvey, trail: Trail, question: str = "", *, most: int = 5
-) -> tuple[Probe, ...]:
+def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tuple[Probe, ...]:
     """
     Propose what to look at next, the best first.
 
@@ -153,7 +152,6 @@ def next_probes(
         survey: What was counted.
         trail: What was looked at.
         question: What it is about; "" for the codebase as a whole.
-        most: How many are proposed.
     """
     wanted = set(terms(question)) if question else set()
     tangled: dict[str, int] = {}
@@ -161,7 +159,7 @@ def next_probes(
         tangled[one.path] = max(tangled.get(one.path, 0), one.complexity)
     heat = {spot.path: spot for spot in survey.spots}
     found = []
-    for path in survey.sizes:
+    for path, lines in survey.sizes.items():
         if path in trail.files:
             continue
         named = len(wanted & set(terms(path))) / len(wanted) if wanted else 0.0
@@ -169,10 +167,13 @@ def next_probes(
         promise = (spot.score if spot else 0.0) + min(knot, 40) / 40 + 3 * named
         if promise <= 0:
             continue
-        cost = LOOK + survey.sizes[path] * TOKENS_A_LINE
-        why = _why(named, spot.commits if spot else 0, survey.sizes[path], knot)
+        cost = LOOK + lines * TOKENS_A_LINE
+        reasons = [f"its name has {named:.0%} of the question"] if named else []
+        reasons += [f"changed by {spot.commits:,} commits"] if spot and spot.commits else []
+        reasons += [f"a function of complexity {knot}"] if knot > 10 else []
+        why = ", ".join([*reasons, f"{lines:,} lines"])
         found.append(Probe(path, promise / cost**0.5, cost, why))
-    best = sorted(found, key=lambda one: (-one.value, one.path))[:most]
+    best = sorted(found, key=lambda one: (-one.value, one.path))[:5]
     top = best[0].value if best else 1.0
     return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
 
@@ -181,21 +182,14 @@ def describe_exploration(
     survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
 ) -> str:
     """Say in words how far the exploration is, and what to look at next."""
-    done = (
-        f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks; "
-        f"{trail.tokens:,} of {budget.tokens:,} tokens; "
-        f"{trail.novelty(budget.window):.0%} of the last looks was new."
-    )
-    message = [done]
-    stop = stop_reason(trail, budget)
-    if stop:
-        message.append(f"Stop looking: {stop}. Conclude, and record what you found.")
-        return "\n".join(message)
-    message += [
-        f"- {probe.path} (about {probe.cost:,} tokens): {probe.why}"
-        for probe in next_probes(survey, trail, question)
-    ] or ["Nothing is left that promises much. Conclude."]
-    return "\n".join(message)
+    looked = f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks"
+    spent = f"{trail.tokens:,} of {budget.tokens:,} tokens"
+    done = f"{looked}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."
+    if stop := stop_reason(trail, budget):
+        return f"{done}\nStop looking: {stop}. Conclude, and record what you found."
+    proposed = next_probes(survey, trail, question)
+    probes = [f"- {one.path} (about {one.cost:,} tokens): {one.why}" for one in proposed]
+    return "\n".join([done, *(probes or ["Nothing is left that promises much. Conclude."])])
 
 
 def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
@@ -206,24 +200,15 @@ def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
     return trail
 
 
-def _why(named: float, commits: int, lines: int, knot: int) -> str:
-    reasons = [f"its name has {named:.0%} of the question"] if named else []
-    reasons += [f"changed by {commits:,} commits"] if commits else []
-    reasons += [f"a function of complexity {knot}"] if knot > 10 else []
-    return ", ".join([*reasons, f"{lines:,} lines"])
-
-
-def _sign(line: str) -> bytes:
-    text = " ".join(line.split())[:500].encode("utf-8", "replace")
-    return hashlib.blake2b(text, digest_size=8).digest()
-
-
 LOOKS: Final = ("terminal", "read_file")
 
 
 def trail_from(messages: Sequence[Message]) -> Trail:
     """Return the trail of the newest question: the looks after what the user said last."""
-    begin = max((at for at, one in enumerate(messages) if _asks(one)), default=0)
+    begin = 0
+    for at, one in enumerate(messages):
+        if one.role == "user" and not one.results and one.text.strip():
+            begin = at
     newest = messages[begin:]
     results = {result.call_id: result.text for one in newest for result in one.results}
     return fold_calls(
@@ -247,7 +232,3 @@ def arguments(call: ToolCall) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _asks(message: Message) -> bool:
-    return message.role == "user" and not message.results and bool(message.text.strip())

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, Self
 
 from foldline.atomic_files import replace_file
-from foldline.errors import InputError, StoreError
-from foldline.settings.sources import data_folder
+from foldline.errors import InputError
+from foldline.settings.sources import data_folder, make_folder
 
 _ODD: Final = re.compile(r"[^\w-]+")
 
@@ -49,19 +49,16 @@ class MaintainerFolder:
             InputError: The place lies in the codebase.
             StoreError: The folder cannot be made.
         """
-        folder = Path(home) if home is not None else _default(project, codebase)
-        folder = folder.absolute()
+        if home is None:  # two codebases of one name, or one under two names, have two folders
+            named = f"{project}\0{codebase}".encode("utf-8", "replace")
+            name = _ODD.sub("-", project).strip("-")[:40] or "project"
+            home = data_folder() / "maintainer" / f"{name}-{sha256(named).hexdigest()[:10]}"
+        folder = Path(home).absolute()
         inside = folder.resolve()
         if inside == codebase or codebase in inside.parents:
-            raise InputError(
-                f"{folder} lies in the codebase",
-                field="home",
-                hint="Keep it elsewhere: what is known about the code is not part of it.",
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+            hint = "Keep it elsewhere: what is known about the code is not part of it."
+            raise InputError(f"{folder} lies in the codebase", field="home", hint=hint)
+        make_folder(folder)
         return cls(folder, folder / "notes" if notes is None else Path(notes))
 
     @property
@@ -103,10 +100,3 @@ class MaintainerFolder:
         folder = self.folder / "reports"
         folder.mkdir(exist_ok=True)
         return folder / f"maintainer_report_{session}.{ending}"
-
-
-def _default(project: str, codebase: Path) -> Path:
-    """Two codebases of one name have two folders, and so has one codebase under two names."""
-    digest = hashlib.sha256(f"{project}\0{codebase}".encode("utf-8", "replace")).hexdigest()[:10]
-    name = _ODD.sub("-", project).strip("-")[:40] or "project"
-    return data_folder() / "maintainer" / f"{name}-{digest}"

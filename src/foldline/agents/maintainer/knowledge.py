@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -158,10 +159,9 @@ class CodebaseKnowledge:
             raise InputError("a title and a content are needed", field="content")
         if piece.type not in KINDS:
             raise InputError(f"there is no type {piece.type[:40]!r}", field="type")
-        home = route(piece.authority, piece.volatility)
-        source = (
-            str(SourcePointer.parse(piece.source).with_hash(self.root)) if piece.source else ""
-        )
+        home, source = route(piece.authority, piece.volatility), piece.source
+        if source:
+            source = str(SourcePointer.parse(source).with_hash(self.root))
         if home.layer == "terminal":
             return RecordResult("not kept", "terminal", source=source)
         with self._lock:
@@ -178,11 +178,13 @@ class CodebaseKnowledge:
             author=piece.authority,
             source=source,
         )
-        status = {"added": "created", "known": "known", "recalled": "known"}[added.status]
+        status = "created" if added.status == "added" else "known"
         return RecordResult(status, "memory", added.item.id if added.item else "", source)
 
     def _add_note(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
-        same = self._same(piece)
+        wanted = _plain(piece.title)
+        found = self.notes.search(piece.title, type=piece.type, limit=10)
+        same = next((one.note for one in found if _plain(one.note.title) == wanted), None)
         others = self._about(source, same.id if same else "")
         content = piece.content.strip()
         if same is not None and same.content.strip() == content and same.source == source:
@@ -192,20 +194,11 @@ class CodebaseKnowledge:
         if same is not None:
             self.notes.update(same.id, **given)
             return RecordResult("updated", "notes", same.id, source, others)
-        note = self.notes.create(
-            piece.title,
-            type=piece.type,
-            level=home.level or "task",
-            **given,
-        )
+        level = home.level or "task"
+        note = self.notes.create(piece.title, type=piece.type, level=level, **given)
         self.created += 1
         self.blockers += piece.type == "blocker"
         return RecordResult("created", "notes", note.id, source, others)
-
-    def _same(self, piece: KnowledgeRecord) -> Note | None:
-        wanted = _plain(piece.title)
-        found = self.notes.search(piece.title, type=piece.type, limit=10)
-        return next((one.note for one in found if _plain(one.note.title) == wanted), None)
 
     def _about(self, source: str, but: str) -> tuple[str, ...]:
         """Return the notes about the same place."""
@@ -213,9 +206,7 @@ class CodebaseKnowledge:
             return ()
         where = SourcePointer.parse(source).where
         found = ((note.id, find_pointer(note.source)) for note in self.all_notes())
-        return tuple(
-            id_ for id_, pointer in found if pointer and pointer.where == where and id_ != but
-        )
+        return tuple(id_ for id_, at in found if at and at.where == where and id_ != but)
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -238,8 +229,9 @@ class CodebaseKnowledge:
         """Return what is known about a query: notes and memories, marked where they are stale."""
         out = []
         for one in self.notes.packets(query, limit=limit):
-            note_id = str(one.metadata["note_id"])
-            mark = self.mark(self._source(note_id))
+            note_id, mark = str(one.metadata["note_id"]), ""
+            with suppress(InputError):  # it was deleted meanwhile
+                mark = self.mark(self.notes.read(note_id).source)
             content = "\n".join(filter(None, (f"[{note_id}] {one.content}", mark)))
             relevance = one.relevance_score * (0.8 if mark else 1.0)
             metadata = {**one.metadata, "title": f"note {note_id}"}
@@ -255,47 +247,26 @@ class CodebaseKnowledge:
         self, query: str, kinds: Sequence[str] = (), limit: int = 10
     ) -> list[dict[str, Any]]:
         """Search notes and memories; without a query, the notes that were changed last."""
-        rows: list[dict[str, Any]] = [
-            _row(note) | _mark_row(self.mark(note.source))
-            for note in self._notes_for(query, kinds, limit)
-        ]
+        notes: Iterable[Note] = self.all_notes()
+        if query.strip():
+            found = self.notes.search(query, limit=MOST if kinds else limit)
+            notes = (one.note for one in found)
+        chosen = [note for note in notes if not kinds or note.type in kinds][:limit]
+        rows = [_row(note, self.mark(note.source)) for note in chosen]
         if query.strip() and not kinds:
             for one in self.memory.search(query, limit=limit, min_strength=0.1):
-                message = {"memory_id": one.item.id, "content": one.item.content[:400]}
-                rows.append(message | _mark_row(self.mark(one.item.source)))
+                mark = self.mark(one.item.source)
+                row = {"memory_id": one.item.id, "content": one.item.content[:400]}
+                rows.append(row | ({"attention": mark} if mark else {}))
         return rows
 
-    def _notes_for(self, query: str, kinds: Sequence[str], limit: int) -> Iterable[Note]:
-        if not query.strip():
-            chosen = [one for one in self.all_notes() if not kinds or one.type in kinds]
-            return chosen[:limit]
-        found = [one.note for one in self.notes.search(query, limit=MOST if kinds else limit)]
-        return [one for one in found if not kinds or one.type in kinds][:limit]
 
-    def _source(self, note_id: str) -> str:
-        try:
-            return self.notes.read(note_id).source
-        except InputError:
-            return ""
-
-
-def _row(note: Note) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "note_id": note.id,
-        "type": note.type,
-        "title": note.title,
-        "on": note.updated_at.date().isoformat(),
-        "content": note.content[:400],
-    }
-    if note.source:
-        row["source"] = note.source
-    if note.status:
-        row["status"] = note.status
-    return row
-
-
-def _mark_row(mark: str) -> dict[str, Any]:
-    return {"attention": mark} if mark else {}
+def _row(note: Note, mark: str) -> dict[str, Any]:
+    day, content = note.updated_at.date().isoformat(), note.content[:400]
+    row = {"note_id": note.id, "type": note.type, "title": note.title, "on": day}
+    further = {"source": note.source, "status": note.status, "attention": mark}
+    given = {name: value for name, value in further.items() if value}
+    return {**row, "content": content, **given}
 
 
 def _plain(title: str) -> str:

@@ -12,25 +12,16 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from foldline.agents.agent import Agent, checkpoint_file
-from foldline.agents.events import Event, RunFinished
 from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.maintainer import questions, reports
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
 from foldline.agents.maintainer.folder import MaintainerFolder
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
-from foldline.agents.maintainer.questions import (
-    MODES,
-    PLAN_QUESTION,
-    SYSTEM,
-    MaintainerAnswer,
-    Mode,
-    analyze_question,
-    explore_question,
-)
+from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
 from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
 from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
-from foldline.agents.run_state import ChatModel
+from foldline.agents.run_state import ChatModel, Event, RunFinished
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import check_name
 from foldline.errors import InputError
@@ -40,7 +31,7 @@ from foldline.tools.approvals import Approvals
 from foldline.tools.files import Workspace, file_tools
 from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
-from foldline.tools.registry import ToolRegistry
+from foldline.tools.spec import Tool
 from foldline.tools.terminal.tool import TerminalTool
 
 CONVERSATION: Final = "maintenance"
@@ -112,20 +103,15 @@ class CodebaseMaintainer:
         self.memory_tool = MemoryTool(user_id=project_name, path=self.place.memory)
         self.note_tool = NoteTool(workspace=self.place.notes)
         self.terminal_tool = TerminalTool(self.root.path, timeout=60, approvals=approvals)
-        self.knowledge = CodebaseKnowledge(
-            self.root, self.note_tool.notes, self.memory_tool.memory, project_name, self.session_id
-        )
+        stores, named = (self.note_tool.notes, self.memory_tool.memory), project_name
+        self.knowledge = CodebaseKnowledge(self.root, *stores, named, self.session_id)
         if window is not None:
             context = replace(context, max_tokens=min(context.max_tokens, window // SHARE))
-        self.context_builder = ContextBuilder(
-            config=context, sources=[lambda query: self.knowledge.packets(query)]
-        )
+        known = [lambda query: self.knowledge.packets(query)]
+        self.context_builder = ContextBuilder(config=context, sources=known)
         self.watch = ExplorationWatch(budget or ExplorationBudget())
-        self._options: dict[str, Any] = {
-            "window": window,
-            "limits": limits,
-            "max_tokens": max_tokens,
-        }
+        self._options: dict[str, Any] = {"window": window, "max_tokens": max_tokens}
+        self._limits = limits
         self._looks = looks or SurveySettings()
         self._model, self._owns = _talking(llm)
         self._agent: Agent | None = None
@@ -159,15 +145,17 @@ class CodebaseMaintainer:
 
     def explore(self, target: str = ".") -> MaintainerAnswer:
         """Find out how the codebase, or a part of it, is built."""
-        return self.run(explore_question(target), "explore")
+        part = "the whole codebase" if target in ("", ".") else target
+        return self.run(f"Explore the code structure of {part}.", "explore")
 
     def analyze(self, focus: str = "") -> MaintainerAnswer:
         """Look for what is wrong with the code, above all in ``focus``."""
-        return self.run(analyze_question(focus), "analyze")
+        above = f", above all {focus}" if focus else ""
+        return self.run(f"Analyze the quality of the code{above}.", "analyze")
 
     def plan_next_steps(self) -> MaintainerAnswer:
         """Plan what is to be done, by what is known from all days."""
-        return self.run(PLAN_QUESTION, "plan")
+        return self.run("Plan the next steps by what is known so far.", "plan")
 
     def resume(self) -> MaintainerAnswer:
         """
@@ -180,7 +168,7 @@ class CodebaseMaintainer:
 
     def stream(self, user_input: str | None, mode: Mode = "auto") -> Iterator[Event]:
         """
-        Yield what happens while a question is answered; see `foldline.agents.events`.
+        Yield what happens while a question is answered; see `foldline.agents.run_state`.
 
         Args:
             user_input: What is asked; None goes on with a question that was broken off.
@@ -200,10 +188,9 @@ class CodebaseMaintainer:
         custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
+        told = questions.TASKS[mode]
         return self.context_builder.build(
-            user_input,
-            system_instructions=questions.instructions(mode),
-            custom_packets=custom,
+            user_input, system_instructions=told, custom_packets=custom
         )
 
     @property
@@ -214,18 +201,9 @@ class CodebaseMaintainer:
         Raises:
             InputError: There is no model.
         """
-        if self._model is None:
-            raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
         if self._agent is None:
-            self._agent = Agent.open(
-                self.place.sessions,
-                CONVERSATION,
-                self._model,
-                ToolRegistry(self._tools()),
-                system=SYSTEM.format(project=self.project_name),
-                root=self.root.path,
-                **self._options,
-            )
+            system = SYSTEM.format(project=self.project_name)
+            self._agent = self.beside(CONVERSATION, self._tools(), system, self._limits)
         return self._agent
 
     @property
@@ -233,17 +211,16 @@ class CodebaseMaintainer:
         """The agent, None where there is no model."""
         return None if self._model is None else self.agent
 
-    def beside(self, name: str, tools: ToolRegistry, system: str, limits: AgentLimits) -> Agent:
+    def beside(
+        self, name: str, tools: Iterable[Tool], system: str, limits: AgentLimits | None
+    ) -> Agent:
         """Return an agent with a conversation of its own, beside the one of all days."""
-        options = self._options | {"limits": limits}
-        model = self._model
+        model, options = self._model, self._options | {"system": system, "limits": limits}
         if model is None:
-            raise InputError("there is no model", hint="Give one as llm.", field="llm")
-        return Agent.open(
-            self.place.sessions, name, model, tools, system=system, root=self.root.path, **options
-        )
+            raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
+        return Agent.open(self.place.sessions, name, model, tools, root=self.root.path, **options)
 
-    def _tools(self) -> Iterable[Any]:
+    def _tools(self) -> Iterable[Tool]:
         workspace = Workspace(self.root.path, is_in_view=self._is_in_view)
         looking = (self.terminal_tool.tool, file_tools(workspace)[0])
         yield from map(self.watch.watch, looking)
@@ -255,18 +232,14 @@ class CodebaseMaintainer:
 
     def collect_answer(self, events: Iterable[Event], mode: Mode) -> MaintainerAnswer:
         """Run what `stream` returned to its end, and return the answer."""
-        result: AgentResult | None = None
-        for event in events:
-            if isinstance(event, RunFinished):
-                result = event.result
+        ends = [event.result for event in events if isinstance(event, RunFinished)]
+        result = ends[-1] if ends else None
         return self._answer("" if result is None else result.text or result.note, mode, result)
 
     def _answer(self, text: str, mode: Mode, result: AgentResult | None) -> MaintainerAnswer:
         known = {note.id for note in self.knowledge.all_notes()}
-        named_ids = dict.fromkeys(_NOTE_ID.findall(text))
-        return MaintainerAnswer(
-            text, mode, result, tuple(one for one in named_ids if one in known)
-        )
+        named = tuple(one for one in dict.fromkeys(_NOTE_ID.findall(text)) if one in known)
+        return MaintainerAnswer(text, mode, result, named)
 
     # --- looking and recording -------------------------------------------------------------
 
@@ -305,9 +278,8 @@ class CodebaseMaintainer:
         Raises:
             InputError: Something of it makes no sense.
         """
-        piece = KnowledgeRecord(
-            title, content, "person", "lasting", note_type, source, tuple(tags or ())
-        )
+        named = tuple(tags or ())
+        piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
         return self.keep(piece).id
 
     def keep(self, piece: KnowledgeRecord) -> RecordResult:
@@ -372,10 +344,6 @@ def _talking(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
 
         return model(llm), True
     if llm is not None and not hasattr(llm, "astream"):
-        kind = type(llm).__name__
-        raise InputError(
-            f"a {kind} is no model",
-            field="llm",
-            hint='Give foldline.models.model("…"), or the name of one.',
-        )
+        hint = 'Give foldline.models.model("…"), or the name of one.'
+        raise InputError(f"a {type(llm).__name__} is no model", field="llm", hint=hint)
     return llm, False

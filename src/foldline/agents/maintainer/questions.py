@@ -11,9 +11,8 @@ from foldline.agents.maintainer.conflicts import RecordConflict
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, describe_exploration
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge
 from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
-from foldline.agents.maintainer.survey.markdown import Part
+from foldline.agents.maintainer.survey.codebase import Part
 from foldline.context import ContextPacket
-from foldline.notes import Note
 
 Mode: TypeAlias = Literal["auto", "explore", "analyze", "plan"]
 
@@ -79,24 +78,6 @@ WITHOUT_MODEL: Final[Mapping[Mode, str]] = {
 }
 
 
-def explore_question(target: str) -> str:
-    """Return what `explore` asks."""
-    whole = "the whole codebase"
-    return f"Explore the code structure of {whole if target in ('', '.') else target}."
-
-
-def analyze_question(focus: str) -> str:
-    """Return what `analyze` asks."""
-    return (
-        f"Analyze the quality of the code, above all {focus}."
-        if focus
-        else ("Analyze the quality of the code.")
-    )
-
-
-PLAN_QUESTION: Final = "Plan the next steps by what is known so far."
-
-
 WITHOUT: str = "without a model"
 """The status of an answer that no model gave."""
 
@@ -144,15 +125,11 @@ class MaintainerAnswer(str):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        spending = AgentSpending() if self.result is None else self.result.spending
-        return {
-            "mode": self.mode,
-            "status": self.status,
-            "text": str(self),
-            "why": "" if self.result is None else self.result.note,
-            "notes": list(self.notes),
-            "spent": spending.to_dict(),
-        }
+        why, spending = "", AgentSpending()
+        if self.result is not None:
+            why, spending = self.result.note, self.result.spending
+        said = {"mode": self.mode, "status": self.status, "text": str(self), "why": why}
+        return said | {"notes": list(self.notes), "spent": spending.to_dict()}
 
 
 MOST_CONFLICTS = 8
@@ -177,21 +154,21 @@ def question_packets(
         budget: How long to explore.
         question: What was asked.
     """
-    now = time.time()
-    out = []
+    found: list[tuple[str, str, float]] = []
     if PARTS[mode]:
-        out.append(_packet(render_survey(survey, PARTS[mode], most=8), "code_structure", now, 0.7))
+        found.append(("code_structure", render_survey(survey, PARTS[mode], most=8), 0.7))
     if mode != "plan":
-        out.append(
-            _packet(describe_exploration(survey, trail, budget, question), "exploration", now, 0.6)
-        )
-    if mode == "plan":
-        tasks = "\n".join(task_lines(known))
-        out += [_packet(tasks, "task_plan", now, 0.9)] if tasks else []
-    stale = known.conflicts()
-    if stale:
-        out.append(_packet(conflict_text(stale), "state", now, 0.85))
-    return out
+        far = describe_exploration(survey, trail, budget, question)
+        found.append(("exploration", far, 0.6))
+    elif tasks := "\n".join(task_lines(known)):
+        found.append(("task_plan", tasks, 0.9))
+    if stale := known.conflicts():
+        found.append(("state", conflict_text(stale), 0.85))
+    now = time.time()
+    return [
+        ContextPacket(text, now, None, score, {"type": kind, "title": kind.replace("_", " ")})
+        for kind, text, score in found
+    ]
 
 
 def conflict_text(found: tuple[RecordConflict, ...]) -> str:
@@ -214,7 +191,8 @@ def task_lines(known: CodebaseKnowledge) -> Iterator[str]:
             yield f"- task {task_id} {standing.metadata.title} [{standing.state}{why}]"
     for note in known.all_notes():
         if note.status is None and note.type in ("blocker", "action", "task_state"):
-            yield f"- {note.type} {note.id} {note.title}{_from(note)}"
+            place = f" ({note.source.partition('@')[0]})" if note.source else ""
+            yield f"- {note.type} {note.id} {note.title}{place}"
 
 
 def answer_without_model(
@@ -224,27 +202,11 @@ def answer_without_model(
     parts = [f"# {question}"]
     if mode == "plan":
         parts.append("## Open\n" + ("\n".join(task_lines(known)) or "Nothing is recorded yet."))
-        parts.append(
-            "## Look at next\n" + describe_exploration(survey, Trail(), ExplorationBudget())
-        )
+        far = describe_exploration(survey, Trail(), ExplorationBudget())
+        parts.append(f"## Look at next\n{far}")
     else:
         parts.append(render_survey(survey))
-    stale = known.conflicts()
-    if stale:
+    if stale := known.conflicts():
         parts.append("## Check again\n" + conflict_text(stale))
     parts.append(f"## Without a model\n{WITHOUT_MODEL[mode]}")
     return "\n\n".join(parts)
-
-
-def instructions(mode: Mode) -> str:
-    """Return what is said with the question; the system prompt is the same in every mode."""
-    return TASKS[mode]
-
-
-def _from(note: Note) -> str:
-    return f" ({note.source.partition('@')[0]})" if note.source else ""
-
-
-def _packet(text: str, kind: str, when: float, relevance: float) -> ContextPacket:
-    metadata = {"type": kind, "title": kind.replace("_", " ")}
-    return ContextPacket(text, when, None, relevance, metadata)

@@ -26,7 +26,9 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
     ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
     """
     gone = datetime.now(UTC) - one.started
-    watch, known = one.watch, one.knowledge
+    watch, known, trail = one.watch, one.knowledge, one.watch.trail
+    recorded = {"notes_created": known.created, "issues_found": known.blockers}
+    looked = {"looks": len(trail.looks), "files": len(trail.files), "tokens": trail.tokens}
     return {
         "session_info": {
             "session_id": one.session_id,
@@ -35,17 +37,8 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
             "started": one.started.isoformat(timespec="seconds"),
             "duration_seconds": round(gone.total_seconds(), 3),
         },
-        "activity": {
-            "commands_executed": watch.commands,
-            "notes_created": known.created,
-            "issues_found": known.blockers,
-        },
-        "exploration": {
-            "looks": len(watch.trail.looks),
-            "files": len(watch.trail.files),
-            "tokens": watch.trail.tokens,
-            "novelty": round(watch.trail.novelty(watch.budget.window), 3),
-        },
+        "activity": {"commands_executed": watch.commands, **recorded},
+        "exploration": {**looked, "novelty": round(trail.novelty(watch.budget.window), 3)},
         "conversation": _conversation(one),
         "notes": one.note_tool.run({"action": "summary"}),
     }
@@ -53,10 +46,8 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
 
 def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
     """Return the figures with what is open, what does not hold any more, and the survey."""
-    notes = [
-        {"id": note.id, "type": note.type, "title": note.title, "source": note.source}
-        for note in one.knowledge.all_notes()[:200]
-    ]
+    names, newest = ("id", "type", "title", "source"), one.knowledge.all_notes()[:200]
+    notes = [{name: getattr(note, name) for name in names} for note in newest]
     return build_stats(one) | {
         "open": list(task_lines(one.knowledge)),
         "conflicts": [found.to_dict() for found in one.conflicts()],
@@ -85,15 +76,11 @@ def save_report(one: CodebaseMaintainer, report: dict[str, Any]) -> dict[str, An
 
 def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
     """Return the figures of all days; nothing where no model ever answered."""
-    agent = one.opened
-    if agent is None:
+    if one.opened is None:
         return {"messages": 0, "calls": {}, "compactions": 0}
-    session = agent.session
-    return {
-        "messages": len(session.messages),
-        "calls": calls_by_tool(session.messages),
-        "compactions": sum(receipt.status == "compacted" for receipt in session.receipts),
-    }
+    messages, receipts = one.opened.session.messages, one.opened.session.receipts
+    done = sum(receipt.status == "compacted" for receipt in receipts)
+    return {"messages": len(messages), "calls": calls_by_tool(messages), "compactions": done}
 
 
 STYLE: Final = """
@@ -132,12 +119,9 @@ def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
 def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
     """Return the page as Markdown; see `report_page`."""
     info, talk = report["session_info"], report["conversation"]
-    figures = {
-        "notes": report["notes"]["total_notes"],
-        "commands": report["activity"]["commands_executed"],
-        "messages": talk["messages"],
-        "compactions": talk["compactions"],
-    }
+    figures = {name: talk[name] for name in ("messages", "compactions")}
+    commands = report["activity"]["commands_executed"]
+    figures = {"notes": report["notes"]["total_notes"], "commands": commands} | figures
     parts = [
         f"# {visible(info['project'])}",
         f"{visible(info['codebase'])} · {info['session_id']}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,11 +25,13 @@ from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.notes import NoteTool
+from foldline.tools.notes import PROPERTIES, NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Tool
+from foldline.tools.spec import Action, Tool
 
 TEXT: Final = {"type": "string"}
+AUTHORITY: Final = text_schema("Who vouches for it: the files themselves, a person, or you.")
+VOLATILITY: Final = text_schema("How long it holds: for the moment, for this work, or lasting.")
 
 RECORD: Final = object_schema(
     "title content",
@@ -37,16 +39,8 @@ RECORD: Final = object_schema(
     content=text_schema("Markdown; enough for somebody who was not here."),
     type={"type": "string", "enum": list(KINDS), "default": "general"},
     source=text_schema("Where it is from: path, path:12 or path:12-20."),
-    authority=text_schema(
-        "Who vouches for it: the files themselves, a person, or you.",
-        enum=list(AUTHORITIES),
-        default="agent",
-    ),
-    volatility=text_schema(
-        "How long it holds: for the moment, for this work, or lasting.",
-        enum=list(VOLATILITIES),
-        default="lasting",
-    ),
+    authority=AUTHORITY | {"enum": list(AUTHORITIES), "default": "agent"},
+    volatility=VOLATILITY | {"enum": list(VOLATILITIES), "default": "lasting"},
     tags={"type": "array", "items": TEXT, "maxItems": 16},
 )
 
@@ -136,30 +130,22 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
 
 def _note(notes: NoteTool) -> Tool:
     """Return the tool note without creating: what is new comes in by `record` only."""
-    whole = notes.tool
-    given = dict(whole.parameters)
-    properties = dict(given["properties"])
+    properties = PROPERTIES | {"action": {"type": "string", "enum": list(NOTE_ACTIONS)}}
     for name in ("source", "query", "level"):
-        properties.pop(name)
-    properties["action"] = {"type": "string", "enum": list(NOTE_ACTIONS)}
+        del properties[name]
     return Tool(
         "note",
         "Read, update, delete or list notes by their id, and keep tasks: task makes one that may "
         "need others, progress says what became of it, tasks lists them. New notes: `record`.",
-        given | {"properties": properties},
-        whole.action,
+        object_schema("action", **properties),
+        notes.tool.action,
         labels=frozenset({"read", "plan"}),
     )
 
 
 def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
     """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
-    names = ("title", "content", "type", "authority", "volatility")
-    return KnowledgeRecord(
-        **{name: given[name] for name in names},
-        source=given.get("source", ""),
-        tags=(*given.get("tags", ()), "agent"),
-    )
+    return KnowledgeRecord(**given | {"tags": (*given.get("tags", ()), "agent")})
 
 
 def _record_output(kept: RecordResult) -> ToolOutput:
@@ -170,23 +156,19 @@ def _record_output(kept: RecordResult) -> ToolOutput:
     if kept.source:
         message += f" Source: {kept.source}."
     if kept.others:
-        message += (
-            f" Other notes about this place: {', '.join(kept.others[:5])}; check that they agree."
-        )
+        others = ", ".join(kept.others[:5])
+        message += f" Other notes about this place: {others}; check that they agree."
     return ToolOutput(message, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
 
 
 def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
     rows = known.look_up(given.get("query", ""), given.get("types", ()), given["limit"])
-    if not rows:
-        return ToolOutput("Nothing is recorded about that.", data={"result": []})
-    lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) for row in rows)
-    return ToolOutput("\n".join(lines), data={"result": rows})
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    message = "\n".join(lines) or "Nothing is recorded about that."
+    return ToolOutput(message, data={"result": rows})
 
 
-def _return_errors(
-    act: Callable[[dict[str, Any]], ToolOutput],
-) -> Callable[[dict[str, Any]], ToolOutput]:
+def _return_errors(act: Action) -> Action:
     """Return an action that tells what was wrong with a call instead of raising it."""
 
     def act_or_report(given: dict[str, Any]) -> ToolOutput:

@@ -21,42 +21,20 @@ of the request. Every request is recorded in ``server.requests``, checked agains
 provider, and rejected with status 400 when it breaks them, as the provider would.
 """
 
-from foldline.testing.scripted.request import ReceivedRequest
-from foldline.testing.scripted.server import ScriptedServer
-from foldline.testing.scripted.steps import (
-    Answer,
-    CallTool,
-    Capped,
-    CutOff,
-    Echo,
-    Malformed,
-    Nothing,
-    Novel,
-    Overflow,
-    RateLimit,
-    Raw,
-    Refuse,
-    Stall,
-    Status,
-    Step,
-)
-
-__all__ = [
-    "Answer",
-    "CallTool",
-    "Capped",
-    "CutOff",
-    "Echo",
-    "Malformed",
-    "Nothing",
-    "Novel",
-    "Overflow",
-    "RateLimit",
-    "Raw",
-    "ReceivedRequest",
-    "Refuse",
-    "ScriptedServer",
-    "Stall",
-    "Status",
-    "Step",
-]
+from foldline.testing.scripted.request import ReceivedRequest as ReceivedRequest
+from foldline.testing.scripted.server import ScriptedServer as ScriptedServer
+from foldline.testing.scripted.steps import Answer as Answer
+from foldline.testing.scripted.steps import CallTool as CallTool
+from foldline.testing.scripted.steps import Capped as Capped
+from foldline.testing.scripted.steps import CutOff as CutOff
+from foldline.testing.scripted.steps import Echo as Echo
+from foldline.testing.scripted.steps import Malformed as Malformed
+from foldline.testing.scripted.steps import Nothing as Nothing
+from foldline.testing.scripted.steps import Novel as Novel
+from foldline.testing.scripted.steps import Overflow as Overflow
+from foldline.testing.scripted.steps import RateLimit as RateLimit
+from foldline.testing.scripted.steps import Raw as Raw
+from foldline.testing.scripted.steps import Refuse as Refuse
+from foldline.testing.scripted.steps import Stall as Stall
+from foldline.testing.scripted.steps import Status as Status
+from foldline.testing.scripted.steps import Step as Step

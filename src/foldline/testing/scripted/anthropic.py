@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, ClassVar, Final
 
-from foldline.testing.scripted.steps import ProviderError, ScriptedAnswer, number_of, pieces
+from foldline.testing.scripted.steps import AnswerWriter, ProviderError, ScriptedAnswer, pieces
 from foldline.values.messages import Usage
 
 _STOPS: Final = {
@@ -29,16 +30,12 @@ _ERRORS: Final = {
 }
 
 
-class AnthropicWriter:
+class AnthropicWriter(AnswerWriter):
     """``POST /v1/messages``."""
 
     dialect: ClassVar[str] = "anthropic"
     required: ClassVar[tuple[str, ...]] = ("model", "messages", "max_tokens")
-    end: ClassVar[bytes] = b""
-
-    def cap(self, body: dict[str, Any]) -> int | None:
-        """Return the most that a request lets the model write, in tokens."""
-        return number_of(body.get("max_tokens"))
+    caps: ClassVar[tuple[str, ...]] = ("max_tokens",)
 
     def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
@@ -76,11 +73,9 @@ class AnthropicWriter:
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request is too long, and by how much."""
         if cap is not None and given <= limit:
-            text = (
-                f"input length and `max_tokens` exceed context limit: {given} + {cap} > {limit}, "
-                "decrease input length or `max_tokens` and try again"
-            )
-            return ProviderError(400, text)
+            over = f"input length and `max_tokens` exceed context limit: {given} + {cap} > {limit}"
+            todo = "decrease input length or `max_tokens` and try again"
+            return ProviderError(400, f"{over}, {todo}")
         return ProviderError(400, f"prompt is too long: {given} tokens > {limit} maximum")
 
 
@@ -104,15 +99,11 @@ def _blocks(answer: ScriptedAnswer) -> list[dict[str, Any]]:
         blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": signature})
     if answer.text:
         blocks.append({"type": "text", "text": answer.text})
-    return blocks + [
-        {
-            "type": "tool_use",
-            "id": call.id or answer.id("toolu_", position),
-            "name": call.name,
-            "input": call.object,
-        }
-        for position, call in enumerate(answer.calls)
-    ]
+    for position, call in enumerate(answer.calls):
+        number = call.id or answer.id("toolu_", position)
+        named = {"type": "tool_use", "id": number, "name": call.name}
+        blocks.append({**named, "input": call.object})
+    return blocks
 
 
 def _stream_block(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
@@ -122,17 +113,13 @@ def _stream_block(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[
         deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in texts)
         return block | {"input": {}}, deltas
     if block["type"] == "thinking":
-        return block | {"thinking": "", "signature": ""}, _thoughts(block)
+        thoughts = ({"type": "thinking_delta", "thinking": p} for p in pieces(block["thinking"]))
+        signature = {"type": "signature_delta", "signature": block["signature"]}
+        return block | {"thinking": "", "signature": ""}, chain(thoughts, (signature,))
     if not block.get("text"):
         return block, iter(())
     deltas = ({"type": "text_delta", "text": piece} for piece in pieces(block["text"]))
     return block | {"text": ""}, deltas
-
-
-def _thoughts(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for piece in pieces(block["thinking"]):
-        yield {"type": "thinking_delta", "thinking": piece}
-    yield {"type": "signature_delta", "signature": block["signature"]}
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

@@ -7,14 +7,16 @@ test servers do not offer.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, TypeAlias
 
 from foldline.testing.scripted.response import Response, frame
 
@@ -25,12 +27,8 @@ IDLE: Final = 60.0
 """After so many seconds without a byte a connection is given up."""
 
 
-class Responder(Protocol):
-    """What answers requests."""
-
-    def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
-        """Return the response to a request, whose body is None if it was no JSON."""
-        ...
+Responder: TypeAlias = Callable[[str, str, dict[str, str], Any], Response]
+"""Takes method, path, headers and body of a request, None if that was no JSON, and answers it."""
 
 
 class Listener(ThreadingHTTPServer):
@@ -39,8 +37,8 @@ class Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, answering: Responder) -> None:
-        self.answering = answering
+    def __init__(self, respond: Responder) -> None:
+        self.respond = respond
         self.open: set[socket.socket] = set()
         self.ended = threading.Event()
         self.failures: list[BaseException] = []
@@ -67,10 +65,8 @@ class Listener(ThreadingHTTPServer):
         """End every connection, whatever it is doing."""
         self.ended.clear()
         for connection in tuple(self.open):
-            try:
+            with contextlib.suppress(OSError):  # It is gone already.
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue  # It is gone already.
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:
         """Keep what went wrong; a client that went away is nothing wrong."""
@@ -120,7 +116,7 @@ class ScriptedConnection(BaseHTTPRequestHandler):
     def _answer(self, body: Any) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         path = self.path.partition("?")[0]
-        response = self.server.answering.respond(self.command, path, headers, body)
+        response = self.server.respond(self.command, path, headers, body)
         try:
             self._send(response)
         except OSError:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from typing import Any, ClassVar, Final
 
 from foldline.testing.scripted.steps import (
+    AnswerWriter,
     CallTool,
     ProviderError,
     ScriptedAnswer,
-    number_of,
     pieces,
 )
 from foldline.values.messages import Usage
@@ -28,33 +27,29 @@ OPENAI_ERRORS: Final = {
 }
 
 
-def openai_error(refusal: ProviderError) -> dict[str, Any]:
-    """Write an error as OpenAI does."""
-    unknown = ("server_error", "", "The server had an error while processing your request.")
-    kind, code, words = OPENAI_ERRORS.get(refusal.status, unknown)
-    return {
-        "error": {
-            "message": refusal.message or words,
-            "type": kind,
-            "param": refusal.param,
-            "code": refusal.code or code or None,
-        }
-    }
+UNKNOWN: Final = ("server_error", "", "The server had an error while processing your request.")
+
+
+class OpenAIWriter(AnswerWriter):
+    """What both wires of OpenAI share."""
+
+    def error(self, refusal: ProviderError) -> dict[str, Any]:
+        """Write an error."""
+        kind, code, words = OPENAI_ERRORS.get(refusal.status, UNKNOWN)
+        error = {"message": refusal.message or words, "type": kind, "param": refusal.param}
+        return {"error": error | {"code": refusal.code or code or None}}
 
 
 _STOPS = {"tools": "tool_calls", "length": "length", "overflow": "length"}
 
 
-class OpenAIChatWriter:
+class OpenAIChatWriter(OpenAIWriter):
     """``POST /v1/chat/completions``."""
 
     dialect: ClassVar[str] = "openai-chat"
     required: ClassVar[tuple[str, ...]] = ("model", "messages")
+    caps: ClassVar[tuple[str, ...]] = ("max_completion_tokens", "max_tokens")
     end: ClassVar[bytes] = b"data: [DONE]\n\n"
-
-    def cap(self, body: dict[str, Any]) -> int | None:
-        """Return the most that a request lets the model write, in tokens."""
-        return number_of(body.get("max_completion_tokens")) or number_of(body.get("max_tokens"))
 
     def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
@@ -72,10 +67,8 @@ class OpenAIChatWriter:
             message["tool_calls"] = _calls(answer)
         choice = {"index": 0, "message": message, "finish_reason": _STOPS.get(answer.stop, "stop")}
         choices = [] if answer.blank == "none" else [choice | {"logprobs": None}]
-        return _head(answer, "chat.completion") | {
-            "choices": choices,
-            "usage": _usage(answer.usage),
-        }
+        said = {"choices": choices, "usage": _usage(answer.usage)}
+        return _head(answer, "chat.completion") | said
 
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as chunks; the usage only if it was asked for."""
@@ -89,33 +82,20 @@ class OpenAIChatWriter:
         if answer.counted:
             yield head | {"choices": [], "usage": _usage(answer.usage)}
 
-    def error(self, refusal: ProviderError) -> dict[str, Any]:
-        """Write an error."""
-        return openai_error(refusal)
-
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request is too long, and by how much."""
         counted = f"your messages resulted in {given} tokens"
         if cap is not None and given <= limit:
-            counted = (
-                f"you requested {given + cap} tokens ({given} in the messages, {cap} in the "
-                "completion)"
-            )
-        text = (
-            f"This model's maximum context length is {limit} tokens. However, {counted}. "
-            "Please reduce the length of the messages."
-        )
+            parts = f"{given} in the messages, {cap} in the completion"
+            counted = f"you requested {given + cap} tokens ({parts})"
+        longest = f"This model's maximum context length is {limit} tokens."
+        text = f"{longest} However, {counted}. Please reduce the length of the messages."
         return ProviderError(400, text, "context_length_exceeded", "messages")
 
 
 def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
-    return {
-        "id": answer.id("chatcmpl-"),
-        "object": kind,
-        "created": CREATED,
-        "model": answer.model,
-        "system_fingerprint": None,
-    }
+    named = {"id": answer.id("chatcmpl-"), "object": kind, "created": CREATED}
+    return {**named, "model": answer.model, "system_fingerprint": None}
 
 
 def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
@@ -123,14 +103,12 @@ def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
 
 
 def _calls(answer: ScriptedAnswer) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": call.id or answer.id("call_", position),
-            "type": "function",
-            "function": {"name": call.name, "arguments": call.json},
-        }
-        for position, call in enumerate(answer.calls)
-    ]
+    calls = []
+    for position, call in enumerate(answer.calls):
+        function = {"name": call.name, "arguments": call.json}
+        number = call.id or answer.id("call_", position)
+        calls.append({"id": number, "type": "function", "function": function})
+    return calls
 
 
 def _deltas(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
@@ -171,16 +149,12 @@ CALLS: Final = {
 """What a call is made with, and how the events begin that bring it, by the kind of call."""
 
 
-class OpenAIResponsesWriter:
+class OpenAIResponsesWriter(OpenAIWriter):
     """``POST /v1/responses``."""
 
     dialect: ClassVar[str] = "openai-responses"
     required: ClassVar[tuple[str, ...]] = ("model", "input")
-    end: ClassVar[bytes] = b""
-
-    def cap(self, body: dict[str, Any]) -> int | None:
-        """Return the most that a request lets the model write, in tokens."""
-        return number_of(body.get("max_output_tokens"))
+    caps: ClassVar[tuple[str, ...]] = ("max_output_tokens",)
 
     def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
@@ -194,20 +168,13 @@ class OpenAIResponsesWriter:
 
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the numbered events of a stream."""
-        numbers = count()
-        for event in _events(answer, self.body(answer)):
-            yield event | {"sequence_number": next(numbers)}
-
-    def error(self, refusal: ProviderError) -> dict[str, Any]:
-        """Write an error."""
-        return openai_error(refusal)
+        for number, event in enumerate(_events(answer, self.body(answer))):
+            yield event | {"sequence_number": number}
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:  # noqa: ARG002
         """Say that a request is too long; this wire names no numbers."""
-        text = (
-            "Your input exceeds the context window of this model. Please adjust your input and "
-            "try again."
-        )
+        why = "Your input exceeds the context window of this model."
+        text = f"{why} Please adjust your input and try again."
         return ProviderError(400, text, "context_length_exceeded", "input")
 
 
@@ -238,32 +205,19 @@ def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
         summary = {"type": "summary_text", "text": answer.thinking}
         items.append({"id": answer.id("rs_"), "type": "reasoning", "summary": [summary]})
     if answer.blank != "none" and (answer.text or answer.blank):
-        items.append(
-            {
-                "id": answer.id("msg_"),
-                "type": "message",
-                "role": "assistant",
-                "status": "incomplete" if answer.stop == "length" else "completed",
-                "content": _content(answer),
-            }
-        )
-    return items + [
-        _write_call(answer, position, call) for position, call in enumerate(answer.calls)
-    ]
+        message = {"id": answer.id("msg_"), "type": "message", "role": "assistant"}
+        status = "incomplete" if answer.stop == "length" else "completed"
+        items.append(message | {"status": status, "content": _content(answer)})
+    calls = enumerate(answer.calls)
+    return items + [_write_call(answer, position, call) for position, call in calls]
 
 
 def _write_call(answer: ScriptedAnswer, position: int, call: CallTool) -> dict[str, Any]:
     kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
-    place = {"namespace": call.namespace} if call.namespace else {}
-    return {
-        "id": answer.id("ctc_" if call.custom else "fc_", position),
-        "type": kind,
-        "status": "completed",
-        "call_id": call.id or answer.id("call_", position),
-        "name": call.name,
-        **place,
-        key: call.json,
-    }
+    number = answer.id("ctc_" if call.custom else "fc_", position)
+    named = {"call_id": call.id or answer.id("call_", position), "name": call.name}
+    named |= {"namespace": call.namespace} if call.namespace else {}
+    return {"id": number, "type": kind, "status": "completed", **named, key: call.json}
 
 
 def _content(answer: ScriptedAnswer) -> list[dict[str, Any]]:
@@ -337,13 +291,7 @@ def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, 
 
 def _response_usage(usage: Usage) -> dict[str, Any]:
     given = usage.read
-    return {
-        "input_tokens": given,
-        "input_tokens_details": {
-            "cached_tokens": usage.cache_read,
-            "cache_write_tokens": usage.cache_write,
-        },
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": given + usage.output,
-    }
+    cached = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
+    read = {"input_tokens": given, "input_tokens_details": cached}
+    wrote = {"output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {**read, **wrote, "total_tokens": given + usage.output}

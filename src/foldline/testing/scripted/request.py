@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Final
 
 from foldline.errors import FoldlineError
@@ -19,8 +20,6 @@ from foldline.values.transcript import Transcript
 
 SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "session")
 """A header whose name holds one of these is recorded without its value."""
-
-HIDDEN: Final = "(hidden)"
 
 
 @dataclass(frozen=True)
@@ -106,10 +105,9 @@ class ReceivedRequest:
 
 def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return headers without what may be a secret."""
-    return {
-        name.lower(): HIDDEN if any(word in name.lower() for word in SECRET_WORDS) else value
-        for name, value in headers.items()
-    }
+    out = {name.lower(): value for name, value in headers.items()}
+    secret = [name for name in out if any(word in name for word in SECRET_WORDS)]
+    return out | dict.fromkeys(secret, "(hidden)")
 
 
 def _as_list(body: Any, name: str) -> Any:
@@ -145,17 +143,13 @@ class TokenMeter:
             What was given; ``cache_read`` is what the last request began with in the same way.
         """
         pieces = list(self._pieces(transcript))
-        names = [name for name, _ in pieces]
         with self._lock:
-            before, self._last = self._last, names
+            before, self._last = self._last, [name for name, _ in pieces]
         total = sum(tokens for _, tokens in pieces)
         if not marked:
             return Usage(input=total)
-        same = next(
-            (at for at, pair in enumerate(zip(names, before, strict=False)) if pair[0] != pair[1]),
-            min(len(names), len(before)),
-        )
-        cached = sum(tokens for _, tokens in pieces[:same])
+        same = takewhile(lambda pair: pair[0][0] == pair[1], zip(pieces, before, strict=False))
+        cached = sum(tokens for (_, tokens), _ in same)
         return Usage(input=total - cached, cache_read=cached)
 
     def answered(self, text: str, calls: tuple[CallTool, ...]) -> int:

@@ -5,30 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from foldline.core.asks import Stop
+from foldline.testing.scripted import steps
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter
-from foldline.testing.scripted.steps import (
-    Answer,
-    AnswerWriter,
-    CallTool,
-    Capped,
-    CutOff,
-    Echo,
-    Malformed,
-    Nothing,
-    Novel,
-    Overflow,
-    ProviderError,
-    RateLimit,
-    Raw,
-    Refuse,
-    ScriptedAnswer,
-    Stall,
-    Status,
-    Step,
-)
 
 JSON: Final = "application/json"
 STREAM: Final = "text/event-stream; charset=utf-8"
@@ -37,8 +18,6 @@ LONGEST: Final = 1_000_000
 """The most tokens that a `Novel` has."""
 
 _SENTENCE: Final = "And then the lighthouse keeper wrote down the weather of another day. "
-
-Ending: TypeAlias = Literal["done", "cut", "stalled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +35,7 @@ class Response:
     type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
     after: int | None = None
-    ending: Ending = "done"
+    ending: Literal["done", "cut", "stalled"] = "done"
     seconds: float | None = None
 
     @property
@@ -69,12 +48,12 @@ class Response:
 class StepPlayer:
     """Plays a step: it has the writer, the request, and what the server knows."""
 
-    writer: AnswerWriter
+    writer: steps.AnswerWriter
     request: ReceivedRequest
     meter: TokenMeter
     window: int
 
-    def play(self, step: Step | str) -> Response:
+    def play(self, step: steps.Step | str) -> Response:
         """
         Return the response of a step.
 
@@ -85,67 +64,64 @@ class StepPlayer:
         if answer is not None:
             return self.say(self.complete(answer))
         match step:
-            case Nothing(kind):
-                silent = self.complete(Answer(usage=replace(self.request.usage, output=0)))
+            case steps.Nothing(kind):
+                silent = self.complete(steps.Answer(usage=replace(self.request.usage, output=0)))
                 return self.say(replace(silent, blank=kind))
-            case Malformed():
+            case steps.Malformed():
                 return _break(self.play("This is never read."))
-            case CutOff(after, answer):
+            case steps.CutOff(after, answer):
                 return replace(self.play(answer), after=max(0, after), ending="cut")
-            case Stall(seconds, after, answer):
+            case steps.Stall(seconds, after, answer):
                 whole = self.play(answer)
                 return replace(whole, after=max(0, after), ending="stalled", seconds=seconds)
-            case Raw(body, status, kind):
+            case steps.Raw(body, status, kind):
                 return Response(status, (body,), kind)
-            case Status() | RateLimit() | Overflow():
+            case steps.Status() | steps.RateLimit() | steps.Overflow():
                 return self._failure(step)
         raise TypeError(f"{type(step).__name__} is no step of a script")
 
-    def _answer(self, step: Step | str) -> Answer | None:
+    def _answer(self, step: steps.Step | str) -> steps.Answer | None:
         """Return the ordinary answer that a step stands for, None where it is none."""
         match step:
             case str():
-                return Answer(step)
-            case Answer():
+                return steps.Answer(step)
+            case steps.Answer():
                 return step
-            case CallTool():
-                return Answer(calls=(step,))
-            case Echo(prefix):
-                return Answer(prefix + self.request.last)
-            case Novel(tokens, stop):
-                return Answer(self._novel(tokens), stop=stop)
-            case Capped(text):
-                return Answer(text, stop="length")
-            case Refuse(text):
-                return Answer(text, stop="refusal")
+            case steps.CallTool():
+                return steps.Answer(calls=(step,))
+            case steps.Echo(prefix):
+                return steps.Answer(prefix + self.request.last)
+            case steps.Novel(tokens, stop):
+                return steps.Answer(self._novel(tokens), stop=stop)
+            case steps.Capped(text):
+                return steps.Answer(text, stop="length")
+            case steps.Refuse(text):
+                return steps.Answer(text, stop="refusal")
         return None
 
-    def _failure(self, step: Status | RateLimit | Overflow) -> Response:
-        if isinstance(step, Status):
-            error = ProviderError(step.status, step.message, step.code)
-        elif isinstance(step, RateLimit):
-            error = ProviderError(429, self._rate_limit(step))
-        else:
+    def _failure(self, step: steps.Status | steps.RateLimit | steps.Overflow) -> Response:
+        if isinstance(step, steps.Overflow):
             limit = step.limit or self.window
             asked = step.asked or max(self.request.tokens, limit + 1)
             return self.refuse(self.writer.overflow(limit, asked, None))
+        if isinstance(step, steps.Status):
+            error = steps.ProviderError(step.status, step.message, step.code)
+        else:
+            error = steps.ProviderError(429, self._rate_limit(step))
         return self.refuse(error, again=step.again, wait=step.retry_after)
 
-    def _rate_limit(self, step: RateLimit) -> str:
+    def _rate_limit(self, step: steps.RateLimit) -> str:
         model = self.request.model
         if self.writer.dialect == "anthropic":
-            return (
-                "This request would exceed your organization's rate limit of "
-                f"{step.limit:,} input tokens per minute (model: {model})."
-            )
-        return (
-            f"Request too large for {model} in organization org-scripted on tokens per min "
-            f"(TPM): Limit {step.limit}, Requested {step.asked}. The input or output tokens must "
-            "be reduced in order to run successfully."
-        )
+            most = f"{step.limit:,} input tokens per minute (model: {model})"
+            return f"This request would exceed your organization's rate limit of {most}."
+        where = f"{model} in organization org-scripted on tokens per min (TPM)"
+        figures = f"Limit {step.limit}, Requested {step.asked}"
+        todo = "The input or output tokens must be reduced in order to run successfully."
+        return f"Request too large for {where}: {figures}. {todo}"
 
     def refuse(
-        self, refusal: ProviderError, *, again: bool | None = None, wait: float | None = None
+        self, refusal: steps.ProviderError, *, again: bool | None = None, wait: float | None = None
     ) -> Response:
         """Return an error, in the provider's own words."""
         headers = {} if again is None else {"x-should-retry": str(again).lower()}
@@ -153,29 +129,21 @@ class StepPlayer:
             headers |= {"retry-after": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"}
         return Response(refusal.status, (_json(self.writer.error(refusal)),), headers=headers)
 
-    def say(self, answer: ScriptedAnswer) -> Response:
+    def say(self, answer: steps.ScriptedAnswer) -> Response:
         """Return an answer, whole or as a stream as the request has it."""
         if not self.request.is_streaming:
             return Response(200, (_json(self.writer.body(answer)),))
         events = tuple(map(_event, self.writer.events(answer)))
         return Response(200, (*events, self.writer.end) if self.writer.end else events, STREAM)
 
-    def complete(self, answer: Answer) -> ScriptedAnswer:
+    def complete(self, answer: steps.Answer) -> steps.ScriptedAnswer:
         """Complete an answer with what only the server knows."""
-        usage = answer.usage or replace(
-            self.request.usage, output=self.meter.answered(answer.text, answer.calls)
-        )
+        output = self.meter.answered(answer.text, answer.calls)
+        usage = answer.usage or replace(self.request.usage, output=output)
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
-        return ScriptedAnswer(
-            number=self.request.number,
-            model=self.request.model,
-            text=answer.text,
-            usage=usage,
-            calls=answer.calls,
-            stop=stop,
-            thinking=answer.thinking,
-            counted=self.request.wants_usage,
-        )
+        said = (answer.text, usage, answer.calls, stop, answer.thinking)
+        number, model, counted = self.request.number, self.request.model, self.request.wants_usage
+        return steps.ScriptedAnswer(number, model, *said, counted=counted)
 
     def _novel(self, tokens: int) -> str:
         """Write a text of about so many tokens."""

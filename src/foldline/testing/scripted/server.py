@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Self
 
 from foldline.core.budget import UNKNOWN_WINDOW
@@ -68,13 +70,9 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._requests: list[ReceivedRequest] = []
         self._errors: list[BaseException] = []
-        self._listener = Listener(self)
-        self._thread = threading.Thread(
-            target=self._listener.serve_forever,
-            kwargs={"poll_interval": 0.02},
-            name="foldline-scripted-server",
-            daemon=True,
-        )
+        self._listener = Listener(self.respond)
+        serve = partial(self._listener.serve_forever, poll_interval=0.02)
+        self._thread = threading.Thread(target=serve, name="foldline-scripted-server", daemon=True)
         self._thread.start()
 
     # --- what a test asks ------------------------------------------------------------------
@@ -144,14 +142,10 @@ class ScriptedServer:
         beta = MID_SYSTEM in headers.get("anthropic-beta", "")
         found = () if wire is None else tuple(_violations(wire, body, mid_system=beta))
         with self._changed:
-            number = len(self._requests)
-            bare = ReceivedRequest(
-                number, method, path, name, redact_headers(headers), body, time.time()
-            )
-            usage = self._usage(bare) if name else Usage()
-            request = ReceivedRequest(
-                number, method, path, name, bare.headers, body, bare.time, usage, found
-            )
+            number, shown, now = len(self._requests), redact_headers(headers), time.time()
+            request = ReceivedRequest(number, method, path, name, shown, body, now)
+            usage = self._usage(request) if name else Usage()
+            request = replace(request, usage=usage, violations=found)
             self._requests.append(request)
             self._changed.notify_all()
         return request
@@ -210,10 +204,8 @@ class _StepList:
             self._taken += step is not None
         if step is not None:
             return step
-        text = (
-            f"The script is over: its {self._taken} steps were taken, and this is request "
-            f"{request.number + 1}. Add a step, or a default."
-        )
+        taken = f"its {self._taken} steps were taken, and this is request {request.number + 1}"
+        text = f"The script is over: {taken}. Add a step, or a default."
         return Status(500, message=text, again=False)
 
 

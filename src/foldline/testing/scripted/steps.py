@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.values.messages import Usage
@@ -14,8 +15,14 @@ Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
 """How an answer can say nothing: "", null, white space, no field for it, no place for a field."""
 
 
+class Step:
+    """One step of a script."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class CallTool:
+class CallTool(Step):
     """
     A tool call, alone as a step or in the ``calls`` of an `Answer`.
 
@@ -43,7 +50,7 @@ class CallTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Step):
     """
     An ordinary answer; a plain string in a script is one.
 
@@ -60,14 +67,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Echo:
+class Echo(Step):
     """An answer that repeats the last message of the request behind ``prefix``."""
 
     prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Novel:
+class Novel(Step):
     """An answer of about so many tokens, however few were asked for."""
 
     tokens: int
@@ -75,33 +82,33 @@ class Novel:
 
 
 @dataclass(frozen=True, slots=True)
-class Capped:
+class Capped(Step):
     """An answer that reached the cap of the output in the middle of a word."""
 
     text: str = "This answer was cut off in the mid"
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Step):
     """The model declines, each provider in its own field."""
 
     text: str = "I can't help with that."
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Step):
     """Status 200 and an answer that says nothing."""
 
     kind: Blank = "empty"
 
 
 @dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(Step):
     """Status 200 and JSON that breaks off in the middle, in a stream in the middle of an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class CutOff:
+class CutOff(Step):
     """The connection is closed after so many bytes of an answer; 0: before the status line."""
 
     after: int = 0
@@ -109,7 +116,7 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Stall:
+class Stall(Step):
     """
     Nothing more comes after so many bytes of an answer; 0: not even the status line.
 
@@ -122,7 +129,7 @@ class Stall:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Step):
     """
     An error status in the provider's own words; ``retry_after`` is in seconds.
 
@@ -138,7 +145,7 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(Step):
     """Status 429 in words that look like those of an overflow: "Request too large … tokens"."""
 
     limit: int = 30_000
@@ -148,7 +155,7 @@ class RateLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class Overflow:
+class Overflow(Step):
     """
     The request is too long, in the provider's own words and status.
 
@@ -160,31 +167,12 @@ class Overflow:
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(Step):
     """Any response, byte for byte: what a gateway or a proxy in between may send."""
 
     body: bytes
     status: int = 200
     type: str = "application/json"
-
-
-Step: TypeAlias = (
-    Answer
-    | CallTool
-    | Echo
-    | Novel
-    | Capped
-    | Refuse
-    | Nothing
-    | Malformed
-    | CutOff
-    | Stall
-    | Status
-    | RateLimit
-    | Overflow
-    | Raw
-)
-"""One step of a script."""
 
 
 PIECES: Final = 48
@@ -230,43 +218,38 @@ class ProviderError:
     param: str | None = None
 
 
-class AnswerWriter(Protocol):
-    """How one provider writes answers and errors."""
+class AnswerWriter(ABC):
+    """
+    How one provider writes answers and errors.
 
-    @property
-    def dialect(self) -> str:
-        """The name of its wire format."""
-        ...
+    ``dialect`` is the name of its wire format, ``required`` the fields that a request must have,
+    ``caps`` those that may say how much the model writes at most, ``end`` what ends a stream.
+    """
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The fields that a request must have."""
-        ...
-
-    @property
-    def end(self) -> bytes:
-        """What ends a stream."""
-        ...
+    dialect: ClassVar[str]
+    required: ClassVar[tuple[str, ...]]
+    caps: ClassVar[tuple[str, ...]]
+    end: ClassVar[bytes] = b""
 
     def cap(self, body: dict[str, Any]) -> int | None:
         """Return the most that a request lets the model write, in tokens."""
-        ...
+        return next(filter(None, (_number(body.get(name)) for name in self.caps)), None)
 
+    @abstractmethod
     def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
-        ...
 
+    @abstractmethod
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the events of a stream."""
-        ...
 
+    @abstractmethod
     def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
-        ...
 
+    @abstractmethod
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request of ``given`` tokens, with its ``cap``, is longer than ``limit``."""
-        ...
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -276,6 +259,6 @@ def pieces(text: str) -> Iterator[str]:
         yield text[start : start + size]
 
 
-def number_of(value: Any) -> int | None:
+def _number(value: Any) -> int | None:
     """Return a whole number above 0, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

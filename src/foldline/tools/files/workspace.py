@@ -51,41 +51,26 @@ def apply_replacements(
     windows = text.count("\r\n")
     returns = windows > 0 and windows == text.count("\n")
     for index, one in enumerate(replacements):
-        old, new = (
-            (_with_carriage_returns(one.old), _with_carriage_returns(one.new))
-            if returns
-            else (one.old, one.new)
-        )
+        where, old, new = f"edits[{index}]", one.old, one.new
+        if returns:
+            old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
         if not old:
-            raise InputError("the old text is empty", field=f"edits[{index}]")
+            raise InputError("the old text is empty", field=where)
         if old == new:
-            raise InputError("old and new text are the same", field=f"edits[{index}]")
+            raise InputError("old and new text are the same", field=where)
         count = text.count(old)
+        shown = repr(one.old if len(one.old) <= 80 else f"{one.old[:77]}…")
         if not count:
-            raise InputError(
-                f"the old text does not occur: {_excerpt(one.old)}",
-                field=f"edits[{index}]",
-                hint="Read the file again, and copy the text exactly.",
-            )
+            hint = "Read the file again, and copy the text exactly."
+            raise InputError(f"the old text does not occur: {shown}", field=where, hint=hint)
         if count > 1 and not one.everywhere:
-            raise InputError(
-                f"the old text occurs {count} times: {_excerpt(one.old)}",
-                field=f"edits[{index}]",
-                hint="Give more of the lines around it, or replace it everywhere on purpose.",
-            )
+            hint = "Give more of the lines around it, or replace it everywhere on purpose."
+            raise InputError(f"the old text occurs {count} times: {shown}", field=where, hint=hint)
         # Looked at before: each of several replacements can multiply what is there.
         if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
-            raise TooLarge(f"it would have more than {most:,} characters", field=f"edits[{index}]")
+            raise TooLarge(f"it would have more than {most:,} characters", field=where)
         text = text.replace(old, new)
     return text
-
-
-def _with_carriage_returns(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
-
-
-def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 80 else f"{text[:77]}…")
 
 
 UNTOUCHABLE: Final = (".git", ".foldline")
@@ -178,8 +163,7 @@ class Workspace:
             found = self.root.read(parts, self.bounds.size)
         except (InputError, OSError) as error:
             return refusal(path, error)
-        version = version_of(found.data)
-        text = _text(found)
+        version, text = version_of(found.data), _text(found)
         if text is None:
             return ToolOutput.error(ErrorCode.NOT_TEXT, f"{path} is no text in UTF-8.")
         with self._lock:
@@ -277,9 +261,13 @@ class Workspace:
         """Put what ``changed`` makes of a file in its place, unless the file is another by now."""
         try:
             parts = self.root.parts(path)
-            _check_place(parts)
+            if any(part.casefold() in UNTOUCHABLE for part in parts):
+                raise PermissionError(0, f"nothing is written in {' or '.join(UNTOUCHABLE)}")
             with self._lock, self.root.locked():
-                old = self._present(parts)
+                try:
+                    old = self.root.read(parts, self.bounds.size)
+                except FileNotFoundError:
+                    old = None
                 if not force:
                     self._check_version(path, parts, old, version)
                 data = changed(old, parts)
@@ -296,12 +284,6 @@ class Workspace:
         named = {"path": "/".join(parts), "version": version_of(data)}
         return ToolOutput(message, data=named, stats=stats)
 
-    def _present(self, parts: tuple[str, ...]) -> Content | None:
-        try:
-            return self.root.read(parts, self.bounds.size)
-        except FileNotFoundError:
-            return None
-
     def _check_version(
         self, path: str, parts: tuple[str, ...], old: Content | None, version: str | None
     ) -> None:
@@ -310,11 +292,6 @@ class Workspace:
             return
         what = "is gone" if old is None else "was changed by somebody else"
         raise Conflict(f"{path} {what} since it was read.", hint="Look again, and then change it.")
-
-
-def _check_place(parts: tuple[str, ...]) -> None:
-    if any(part.casefold() in UNTOUCHABLE for part in parts):
-        raise PermissionError(0, f"nothing is written in {' or '.join(UNTOUCHABLE)}")
 
 
 def version_of(data: bytes) -> str:
@@ -334,10 +311,8 @@ def refusal(path: str, error: Exception) -> ToolOutput:
         return ToolOutput.error(ErrorCode.NOT_FOUND, f"There is no file {path[:200]!r}.")
     if isinstance(error, OSError):
         # Links on the way end here: ELOOP for the last part, ENOTDIR for one before it.
-        reason = error.strerror or type(error).__name__
-        return ToolOutput.error(
-            ErrorCode.DENIED, f"{path[:200]}: {reason}. Links are not followed."
-        )
+        why = f"{error.strerror or type(error).__name__}. Links are not followed."
+        return ToolOutput.error(ErrorCode.DENIED, f"{path[:200]}: {why}")
     return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
 
 

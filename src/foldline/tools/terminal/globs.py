@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -30,16 +30,14 @@ Part: TypeAlias = tuple[tuple[str, bool], ...]
 
 @dataclass(slots=True)
 class _Walk:
-    hits: list[str]
+    hits: list[str] = field(default_factory=list)
     seen: int = 0
 
     def look(self) -> None:
         self.seen += 1
         if self.seen > MOST_LOOKED_AT or len(self.hits) > MOST_HITS:
-            raise Refused(
-                f"A glob has more than {MOST_HITS:,} hits, or looks at too many names.",
-                "Use find, or a narrower pattern.",
-            )
+            why = f"A glob has more than {MOST_HITS:,} hits, or looks at too many names."
+            raise Refused(why, "Use find, or a narrower pattern.")
 
 
 def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
@@ -66,7 +64,7 @@ def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
     start = prefix + "/" if parts[0] == () or prefix else ""
     inner = os.path.relpath(place.resolve(start or "."), place.workspace)
     folders = [] if inner == "." else inner.split("/")
-    patterns, walk = [compile_part(part) for part in parts[base:]], _Walk([])
+    patterns, walk = [compile_part(part) for part in parts[base:]], _Walk()
     with contextlib.suppress(OSError), open_folder(Path(place.workspace), folders) as number:
         _step(number, patterns, start, walk)
     inside = [hit for hit in walk.hits if not place.leaves(hit)]
@@ -83,21 +81,16 @@ def _step(number: int, parts: Sequence[re.Pattern[str]], prefix: str, walk: _Wal
         if len(parts) == 1:
             walk.hits.append(prefix + name)
             continue
-        with contextlib.suppress(OSError), _open_below(number, name) as below:
-            if parts[1].pattern:
-                _step(below, parts[1:], f"{prefix}{name}/", walk)
-            else:
-                walk.hits.append(f"{prefix}{name}/")
-
-
-@contextlib.contextmanager
-def _open_below(number: int, name: str) -> Iterator[int]:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    below = os.open(name, flags, dir_fd=number)
-    try:
-        yield below
-    finally:
-        os.close(below)
+        with contextlib.suppress(OSError):
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            below = os.open(name, flags, dir_fd=number)
+            try:
+                if parts[1].pattern:
+                    _step(below, parts[1:], f"{prefix}{name}/", walk)
+                else:
+                    walk.hits.append(f"{prefix}{name}/")
+            finally:
+                os.close(below)
 
 
 def _components(word: ShellWord) -> list[Part]:

@@ -140,20 +140,16 @@ class _Reader:
         live: list[bool] = []
         while self.at < len(self.text):
             char = self.text[self.at]
-            if char in " \t" or char in "|;&<>":
+            if char in " \t|;&<>":
                 break
             piece, on = self._piece(char, bool(chars))
             chars += piece
             live += [on] * len(piece)
-        if self.at < len(self.text) and self.text.startswith("&", self.at):
-            self._ampersand()
+        if self.text.startswith("&", self.at) and not self.text.startswith(("&&", "&>"), self.at):
+            raise _refuse("a command in the background (&)", "Quote & if it is text.")
         word = ShellWord("".join(chars), tuple(live))
         _check_expansions(word)
         return word
-
-    def _ampersand(self) -> None:
-        if not self.text.startswith(("&&", "&>"), self.at):
-            raise _refuse("a command in the background (&)", "Quote & if it is text.")
 
     def _piece(self, char: str, inside: bool) -> tuple[str, bool]:
         """Return the next characters of a word, and whether they are live."""
@@ -219,9 +215,8 @@ class _Reader:
         if following in {"'", '"'} and following in begins:
             raise _refuse("the quoting $'…' or $\"…\"", "Use plain quotes.")
         if following and (following in begins or following.isalnum()):
-            raise _refuse(
-                "a variable", "Nothing is expanded: write its value, or quote it with '…'."
-            )
+            hint = "Nothing is expanded: write its value, or quote it with '…'."
+            raise _refuse("a variable", hint)
 
 
 def _check_expansions(word: ShellWord) -> None:
@@ -231,12 +226,10 @@ def _check_expansions(word: ShellWord) -> None:
     if any(i < len(text) and text[i] == "~" and live[i] for i in starts):
         raise _refuse("a home directory (~)", "Write a path in the workspace, or quote ~.")
     unquoted = "".join(char if on else "\0" for char, on in zip(text, live, strict=True))
-    opened = unquoted.find("{")
-    closed = unquoted.rfind("}")
-    if 0 <= opened < closed:
-        inner = unquoted[opened:closed]
-        if "," in inner or ".." in inner:
-            raise _refuse("a brace list", "Write the words out, or quote them.")
+    opened, closed = unquoted.find("{"), unquoted.rfind("}")
+    inner = unquoted[opened:closed] if 0 <= opened < closed else ""
+    if "," in inner or ".." in inner:
+        raise _refuse("a brace list", "Write the words out, or quote them.")
 
 
 def _refuse(name: str, hint: str = "") -> Refused:
@@ -306,11 +299,9 @@ def parse_line(command: str) -> tuple[Pipeline, ...]:
 def _check_bounds(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
     commands = sum(len(pipeline.commands) for pipeline in pipelines)
     if len(pipelines) > MOST_PIPELINES or commands > MOST_COMMANDS:
-        raise Refused(
-            f"The line has {commands} commands in {len(pipelines)} pipelines; {MOST_COMMANDS} in "
-            f"{MOST_PIPELINES} are allowed.",
-            "Write several lines.",
-        )
+        found = f"{commands} commands in {len(pipelines)} pipelines"
+        why = f"The line has {found}; {MOST_COMMANDS} in {MOST_PIPELINES} are allowed."
+        raise Refused(why, "Write several lines.")
     return tuple(pipelines)
 
 
@@ -369,8 +360,6 @@ def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
         case ">&" | "1>&" | "2>&", same if same in {"1", "2"}:
             pass
         case _:
-            raise Refused(
-                "This terminal refuses a redirection to a file or descriptor.",
-                "Only 2>/dev/null, >/dev/null, &>/dev/null, 2>&1 and >&2 are understood; "
-                "files are written by other tools.",
-            )
+            signs = "2>/dev/null, >/dev/null, &>/dev/null, 2>&1 and >&2"
+            hint = f"Only {signs} are understood; files are written by other tools."
+            raise _refuse("a redirection to a file or descriptor", hint)

@@ -90,21 +90,23 @@ class WorkingDirectory:
         Raises:
             Beyond: It leads outside the workspace.
         """
-        target = self._real(path)
-        if target is None or not self._holds(target):
-            raise Beyond(
-                f"{visible(path)} leads outside the workspace.",
-                "outside",
-                posixpath.normpath(posixpath.join(self.directory, path))
-                if target is None
-                else target,
-            )
+        whole = posixpath.join(self.directory, path)
+        try:
+            target = os.path.realpath(whole)
+            inside = any(_within(target, folder) for folder in (self.workspace, *self.also))
+        except (OSError, ValueError):
+            target, inside = posixpath.normpath(whole), False
+        if not inside:
+            raise Beyond(f"{visible(path)} leads outside the workspace.", "outside", target)
         return target
 
     def leaves(self, path: str) -> bool:
         """Whether a path leads outside the workspace."""
-        target = self._real(path)
-        return target is None or not self._holds(target)
+        try:
+            self.resolve(path)
+        except Beyond:
+            return True
+        return False
 
     def has_entry(self, name: str) -> bool:
         """Whether the directory has something of this name, be it a link to nowhere."""
@@ -153,15 +155,6 @@ class WorkingDirectory:
         if is_sensitive(path.split("/"), self.sensitive):
             raise Beyond(f"{visible(written or path)} may hold secrets.", "secrets")
 
-    def _real(self, path: str) -> str | None:
-        try:
-            return os.path.realpath(posixpath.join(self.directory, path))
-        except (OSError, ValueError):
-            return None
-
-    def _holds(self, target: str) -> bool:
-        return _within(target, self.workspace) or any(_within(target, one) for one in self.also)
-
 
 def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
@@ -201,17 +194,8 @@ MOST_NAMES: Final = 50_000
 """Names that are looked at; whoever reads more files at once is asked about."""
 
 FOREIGN_FOLDERS: Final = frozenset(
-    (
-        ".git",
-        ".hg",
-        ".mypy_cache",
-        ".nox",
-        ".tox",
-        ".venv",
-        "node_modules",
-        "site-packages",
-        "venv",
-    )
+    {".git", ".hg", ".mypy_cache", ".nox", ".tox"}
+    | {".venv", "node_modules", "site-packages", "venv"}
 )
 """Folders of what others have published, and of what git keeps: their names are not looked at."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -41,11 +41,6 @@ class PlannedStep:
     moves: WorkingDirectory | None = None
     fails: str = ""
 
-    @property
-    def after(self) -> WorkingDirectory:
-        """Where the terminal is afterwards."""
-        return self.moves or self.place
-
 
 def plan_pipeline(
     pipeline: Pipeline, place: WorkingDirectory, *, confined: bool, allow_cd: bool
@@ -80,16 +75,11 @@ def plan_all(
     pipelines: Sequence[Pipeline], place: WorkingDirectory, *, confined: bool, allow_cd: bool
 ) -> list[PlannedStep]:
     """Plan all pipelines of a line as if every ``cd`` went well; see `plan_pipeline`."""
-    return list(_plans(pipelines, place, confined, allow_cd))
-
-
-def _plans(
-    pipelines: Sequence[Pipeline], place: WorkingDirectory, confined: bool, allow_cd: bool
-) -> Iterator[PlannedStep]:
+    steps = []
     for pipeline in pipelines:
-        step = plan_pipeline(pipeline, place, confined=confined, allow_cd=allow_cd)
-        place = step.after
-        yield step
+        steps.append(plan_pipeline(pipeline, place, confined=confined, allow_cd=allow_cd))
+        place = steps[-1].moves or place
+    return steps
 
 
 def _cd(pipeline: Pipeline, place: WorkingDirectory, allow_cd: bool) -> PlannedStep:
@@ -117,13 +107,12 @@ def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[P
     name, *words = _words(command, place)
     checked = check_command(name, words, place)
     if checked.opaque and not confined:
-        raise Refused(
-            f"{name} is refused: what it reads or runs is decided by what it finds.",
-            "Only the kernel could confine that, and here it does not.",
-        )
+        why = f"{name} is refused: what it reads or runs is decided by what it finds."
+        raise Refused(why, "Only the kernel could confine that, and here it does not.")
     arguments = (locate_binary(checked.program), *checked.arguments)
     profile = Profile(forks=checked.forks)
-    return [*_source(command, place), _stage(command, arguments, profile)]
+    stage = PipelineStage(arguments, command.out, command.err, profile)
+    return [*_source(command, place), stage]
 
 
 def _plan_beyond(
@@ -156,28 +145,21 @@ def _approved_stage(command: Command, place: WorkingDirectory, more: Beyond) -> 
         raise Refused("What goes beyond reading takes no file with <.", "Pipe it in with cat.")
     name, *words = _words(command, place)
     program = _program(name, place)
+    writes = more.risk != "outside"
     is_git = posixpath.basename(program) == "git"
-    profile = Profile(
-        forks=True,
-        writes=more.risk != "outside",
-        git=is_git and more.risk != "outside",
-        outside=(more.path,) if more.path else (),
-    )
-    return _stage(command, (program, *words), profile)
+    outside = (more.path,) if more.path else ()
+    profile = Profile(forks=True, writes=writes, git=is_git and writes, outside=outside)
+    return PipelineStage((program, *words), command.out, command.err, profile)
 
 
 def _program(name: str, place: WorkingDirectory) -> str:
-    if "/" not in name:
-        found = find_binary(name)
-        if found is None:
-            for folder in SYSTEM:
-                if Path(f"{folder}/{name}").is_file():
-                    return f"{folder}/{name}"
-            raise Refused(f"There is no program {visible(name, 60)} here.")
-        return found
-    if posixpath.dirname(name) in SYSTEM:
-        return name
-    return place.resolve(name)
+    if "/" in name:
+        return name if posixpath.dirname(name) in SYSTEM else place.resolve(name)
+    further = (f"{folder}/{name}" for folder in SYSTEM)
+    found = find_binary(name) or next((path for path in further if Path(path).is_file()), None)
+    if found is None:
+        raise Refused(f"There is no program {visible(name, 60)} here.")
+    return found
 
 
 def _words(command: Command, place: WorkingDirectory) -> list[str]:
@@ -192,10 +174,6 @@ def _words(command: Command, place: WorkingDirectory) -> list[str]:
     if sum(map(len, out)) > LONGEST_LINE:
         raise Refused("The words of the command are too long together.", "Use find or xargs.")
     return out
-
-
-def _stage(command: Command, arguments: tuple[str, ...], profile: Profile) -> PipelineStage:
-    return replace(PipelineStage(arguments), out=command.out, err=command.err, profile=profile)
 
 
 ONCE_ONLY: Final = frozenset(

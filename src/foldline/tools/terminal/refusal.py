@@ -57,17 +57,13 @@ def visible(text: str, most: int = LONGEST_SHOWN) -> str:
         most: The most characters of it.
     """
     cut = text[:most]
-    shown = "".join(char if _plain(char) else _escape(char) for char in cut)
+    shown = "".join(_escape(char) if unsafe(char) else char for char in cut)
     return shown if len(text) <= most else f"{shown}… ({len(text):,} characters in all)"
 
 
 def unsafe(char: str) -> bool:
     """Say whether a character is a control, format or separator character or a surrogate."""
     return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _plain(char: str) -> bool:
-    return not unsafe(char)
 
 
 def _escape(char: str) -> str:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import RecallError
 from foldline.tools.approvals import ApprovalRequest
@@ -55,36 +55,22 @@ class CommandResult:
     @property
     def text(self) -> str:
         """All of it, as a model reads it."""
-        parts = []
-        if self.status == "refused":
-            parts.append(f"Refused: {self.reason}")
-        elif self.status == "needs_approval":
-            parts.append(f"Needs approval: {self.reason}")
-        elif self.reason:
-            parts.append(self.reason)
-        parts += [self.stdout.rstrip("\n"), *self._errors()]
-        if self.status == "failed":
-            parts.append(f"[exit code {self.code}]")
-        parts += [f"[{note}]" for note in self.notes]
+        head = {"refused": "Refused: ", "needs_approval": "Needs approval: "}.get(self.status, "")
+        errors = self.stderr.rstrip("\n")
+        parts = [
+            f"{head}{self.reason}",
+            self.stdout.rstrip("\n"),
+            f"[stderr]\n{errors}" if errors else "",
+            f"[exit code {self.code}]" if self.status == "failed" else "",
+            *(f"[{note}]" for note in self.notes),
+        ]
         return "\n".join(part for part in parts if part) or "(no output)"
-
-    def _errors(self) -> list[str]:
-        text = self.stderr.rstrip("\n")
-        return [f"[stderr]\n{text}"] if text else []
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return it as JSON values, without the texts."""
-        return {
-            "status": self.status,
-            "command": self.command,
-            "codes": list(self.codes),
-            "reason": self.reason,
-            "handle": self.handle,
-            "truncated": self.truncated,
-            "sandbox": self.sandbox,
-            "directory": self.directory,
-            "seconds": round(self.seconds, 3),
-        }
+        names = ("status", "command", "reason", "handle", "truncated", "sandbox", "directory")
+        plain = {name: getattr(self, name) for name in names}
+        return plain | {"codes": list(self.codes), "seconds": round(self.seconds, 3)}
 
 
 ESCAPES: Final = re.compile(
@@ -120,23 +106,6 @@ PAGE: Final = 20_000
 """The most characters of one page."""
 
 
-class OutputStore(Protocol):
-    """Keeps texts under handles."""
-
-    def keep(self, text: str) -> str:
-        """Keep a text, and return its handle."""
-        ...
-
-    def load(self, handle: str) -> str:
-        """
-        Return a text.
-
-        Raises:
-            RecallError: There is none of that handle.
-        """
-        ...
-
-
 class OutputsInMemory:
     """
     Outputs in memory; any thread may use it.
@@ -161,14 +130,17 @@ class OutputsInMemory:
         return handle
 
     def load(self, handle: str) -> str:
-        """Return a text; see `OutputStore`."""
+        """
+        Return a text.
+
+        Raises:
+            RecallError: There is none of that handle.
+        """
         with self._lock:
-            text = self._texts.get(handle)
-        if text is None:
-            raise RecallError(
-                f"No output is kept as {handle[:40]!r}.", hint="Run the command again."
-            )
-        return text
+            if handle not in self._texts:
+                hint = "Run the command again."
+                raise RecallError(f"No output is kept as {handle[:40]!r}.", hint=hint)
+            return self._texts[handle]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +152,9 @@ class OutputPage:
     rest: int
 
 
-def read_page(keeping: OutputStore, handle: str, start: int = 0, most: int = PAGE) -> OutputPage:
+def read_page(
+    keeping: OutputsInMemory, handle: str, start: int = 0, most: int = PAGE
+) -> OutputPage:
     """
     Return a part of what is kept.
 
@@ -199,7 +173,7 @@ def read_page(keeping: OutputStore, handle: str, start: int = 0, most: int = PAG
     return OutputPage(part, start, len(text) - start - len(part))
 
 
-def shorten_output(text: str, most: int, keeping: OutputStore) -> tuple[str, str]:
+def shorten_output(text: str, most: int, keeping: OutputsInMemory) -> tuple[str, str]:
     """
     Return a text of about so many characters, and the handle of the whole, "" when it is whole.
 

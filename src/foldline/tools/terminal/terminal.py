@@ -18,18 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from foldline.errors import BudgetError, StoreError
-from foldline.tools.approvals import ApprovalRequest, Approvals
+from foldline.tools.approvals import Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.confine.choose import Mode, choose_confinement
-from foldline.tools.terminal.confine.order import (
-    Confinement,
-    PipelineOutcome,
-    TerminalLimits,
-    run_order,
-)
+from foldline.tools.terminal.confine.order import Confinement, TerminalLimits, run_order
 from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.planning import (
@@ -44,7 +39,6 @@ from foldline.tools.terminal.results import (
     CommandResult,
     OutputPage,
     OutputsInMemory,
-    OutputStore,
     Status,
     clean_output,
     read_page,
@@ -85,15 +79,12 @@ class Terminal:
         limits: TerminalLimits,
         allow_cd: bool,
         approvals: Approvals | None,
-        keeping: OutputStore,
+        keeping: OutputsInMemory,
     ) -> None:
-        self._place = place
-        self._home = place
+        self._place = self._home = place
         self._confinement = confinement
-        self._confined = confinement.name != "UNCONFINED"
-        self._allow_cd = allow_cd
-        self._approvals = approvals
-        self._keeping = keeping
+        self._rules = {"confined": confinement.name != "UNCONFINED", "allow_cd": allow_cd}
+        self._approvals, self._keeping = approvals, keeping
         self._lock = Lock()
         self.limits = limits
 
@@ -107,7 +98,7 @@ class Terminal:
         allow_cd: bool = True,
         allow_unconfined: bool = False,
         approvals: Approvals | None = None,
-        keeping: OutputStore | None = None,
+        keeping: OutputsInMemory | None = None,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> Self:
         """
@@ -132,18 +123,12 @@ class Terminal:
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):
-                raise BudgetError(
-                    "The log of approvals lies in the workspace.", hint="Keep it elsewhere."
-                )
+                why = "The log of approvals lies in the workspace."
+                raise BudgetError(why, hint="Keep it elsewhere.")
         confinement = choose_confinement(sandbox, allow_unconfined=allow_unconfined)
-        return cls(
-            place,
-            confinement,
-            limits=limits or TerminalLimits(),
-            allow_cd=allow_cd,
-            approvals=approvals,
-            keeping=keeping or OutputsInMemory(),
-        )
+        limits, keeping = limits or TerminalLimits(), keeping or OutputsInMemory()
+        rest: dict[str, Any] = {"allow_cd": allow_cd, "approvals": approvals, "keeping": keeping}
+        return cls(place, confinement, limits=limits, **rest)
 
     @property
     def sandbox(self) -> str:
@@ -173,13 +158,8 @@ class Terminal:
             ran = self._run(str(command), stop)
         loses = self._confinement.loses
         notes = (*ran.notes, f"{self.sandbox}: {loses}") if loses else ran.notes
-        return replace(
-            ran,
-            notes=notes,
-            sandbox=self.sandbox,
-            directory=self._place.relative_path,
-            seconds=time.monotonic() - begun,
-        )
+        gone, where = time.monotonic() - begun, self._place.relative_path
+        return replace(ran, notes=notes, sandbox=self.sandbox, directory=where, seconds=gone)
 
     async def arun(self, command: str) -> CommandResult:
         """Run a command line without blocking; a cancellation ends it."""
@@ -208,10 +188,12 @@ class Terminal:
     def _run(self, command: str, stop: Event | None) -> CommandResult:
         shown = visible(command, 500)
         try:
-            steps = plan_all(
-                parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
-            )
-            request = self._ask_approval(steps)
+            steps = plan_all(parse_line(command), self._place, **self._rules)
+            beyond = [more for step in steps for more in step.beyond]
+            if beyond and not self._rules["confined"]:
+                hint = "Nothing more is approved where nothing is confined."
+                raise Refused(beyond[0].reason, hint)
+            request = request_approval(steps, self._approvals) if beyond else None
         except NotApproved as no:
             return CommandResult("needs_approval", shown, reason=str(no), request=no.request)
         except Refused as no:
@@ -241,16 +223,10 @@ class Terminal:
         output = _LineOutput()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
-            good = bool(output.codes) and output.codes[-1] == 0
-            if output.codes and (
-                (step.pipeline.joint == "&&" and not good)
-                or (step.pipeline.joint == "||" and good)
-            ):
+            if output.codes and step.pipeline.joint == ("||" if output.codes[-1] == 0 else "&&"):
                 continue
             if step.place != self._place:  # a cd before it went otherwise than it was planned
-                step = plan_pipeline(
-                    step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
-                )
+                step = plan_pipeline(step.pipeline, self._place, **self._rules)
                 if step.beyond:
                     raise step.beyond[0]
             self._step(step, output, until, stop)
@@ -276,73 +252,38 @@ class Terminal:
         room = max(1, self.limits.output - len(output.stdout) - len(output.stderr))
         order = self._confinement.order(step.stages, step.place, limits)
         outcome = run_order(order, room, stop)
-        _add(output, outcome)
+        output.stdout += outcome.stdout
+        output.stderr += outcome.stderr
+        output.codes, output.error = outcome.codes or (None,), outcome.error
 
     def _result(self, command: str, output: _LineOutput) -> CommandResult:
         out, handle = shorten_output(clean_output(output.stdout), self.limits.shown, self._keeping)
         errors = NAMED.sub("", clean_output(output.stderr))
         err, more = shorten_output(errors, self.limits.shown // 4, self._keeping)
-        cut = output.error == "output"
-        notes = []
+        handle, cut, notes = handle or more, output.error == "output", []
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")
-        if handle or more:
-            notes.append(f"long output: read on with the handle {handle or more}")
-        status: Status = "ok" if not output.codes or output.codes[-1] in {0, None} else "failed"
+        if handle:
+            notes.append(f"long output: read on with the handle {handle}")
+        status: Status = "failed" if output.codes and output.codes[-1] not in {0, None} else "ok"
         reason = ""
-        if output.error == "timeout":
-            status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
-        elif output.error and not cut:
-            status, reason = "error", output.error
-        elif cut:
+        if cut:
             status = "ok"
-        return CommandResult(
-            status,
-            command,
-            out,
-            err,
-            output.codes,
-            reason,
-            tuple(notes),
-            handle or more,
-            cut or bool(handle or more),
-        )
-
-    # --- approval --------------------------------------------------------------------------
-
-    def _ask_approval(self, steps: Sequence[PlannedStep]) -> ApprovalRequest | None:
-        """
-        Return the request that a person said yes to, None when there is nothing to ask.
-
-        Raises:
-            NotApproved: There was no yes.
-            Refused: Nothing confines what would be approved.
-        """
-        beyond = [more for step in steps for more in step.beyond]
-        if not beyond:
-            return None
-        if not self._confined:
-            raise Refused(beyond[0].reason, "Nothing more is approved where nothing is confined.")
-        return request_approval(steps, self._approvals)
-
-
-def _add(output: _LineOutput, outcome: PipelineOutcome) -> None:
-    output.stdout += outcome.stdout
-    output.stderr += outcome.stderr
-    output.codes = outcome.codes or (None,)
-    output.error = outcome.error
+        elif output.error == "timeout":
+            status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
+        elif output.error:
+            status, reason = "error", output.error
+        said = (command, out, err, output.codes, reason, tuple(notes), handle, cut or bool(handle))
+        return CommandResult(status, *said)
 
 
 def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:
     path = os.path.realpath(workspace)
     if path in NEVER or path.startswith(UNREAL):
-        raise BudgetError(
-            f"{path} is no workspace: it holds the system itself.", hint="Name a folder of yours."
-        )
+        why = f"{path} is no workspace: it holds the system itself."
+        raise BudgetError(why, hint="Name a folder of yours.")
     try:
         return WorkingDirectory.at(path)
     except OSError as error:
-        raise BudgetError(
-            f"The workspace {visible(path)} cannot be opened: {error.strerror}.",
-            hint="Name a directory that exists.",
-        ) from error
+        why = f"The workspace {visible(path)} cannot be opened: {error.strerror}."
+        raise BudgetError(why, hint="Name a directory that exists.") from error

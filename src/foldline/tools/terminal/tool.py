@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from foldline.errors import RecallError
 from foldline.tools.approvals import Approvals
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.arguments import object_schema, text_schema, value_schema
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -36,12 +36,7 @@ DESCRIPTION: Final = (
 PARAMETERS: Final = object_schema(
     command=text_schema("The command line."),
     handle=text_schema("Instead: a long output to read on in."),
-    start={
-        "type": "integer",
-        "description": "Where to read on, in characters.",
-        "minimum": 0,
-        "default": 0,
-    },
+    start=value_schema("integer", "Where to read on, in characters.", minimum=0, default=0),
 )
 
 CODES: Final[Mapping[Status, ErrorCode]] = {
@@ -83,13 +78,10 @@ class TerminalTool:
         shown: int = 30_000,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
+        limits = TerminalLimits(timeout, output=max_output_size, shown=shown)
+        rest: dict[str, Any] = {"approvals": approvals, "sensitive": sensitive}
         self.terminal = Terminal.open(
-            workspace,
-            limits=TerminalLimits(timeout, output=max_output_size, shown=shown),
-            sandbox=sandbox,
-            allow_cd=allow_cd,
-            approvals=approvals,
-            sensitive=sensitive,
+            workspace, limits=limits, sandbox=sandbox, allow_cd=allow_cd, **rest
         )
 
     def run(self, parameters: Mapping[str, Any]) -> str:
@@ -104,14 +96,8 @@ class TerminalTool:
     @property
     def tool(self) -> Tool:
         """The tool ``terminal``, for a registry."""
-        return Tool(
-            "terminal",
-            DESCRIPTION,
-            PARAMETERS,
-            self._do,
-            self._ado,
-            labels=frozenset({"read", "run"}),
-        )
+        labels = frozenset({"read", "run"})
+        return Tool("terminal", DESCRIPTION, PARAMETERS, self._do, self._ado, labels)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         if "command" in given:
@@ -125,9 +111,8 @@ class TerminalTool:
 
     def _more(self, given: dict[str, Any]) -> ToolOutput:
         if "handle" not in given:
-            return ToolOutput.error(
-                ErrorCode.INVALID_ARGUMENTS, "Give a command, or a handle to read on in."
-            )
+            message = "Give a command, or a handle to read on in."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
             found = self.terminal.more(given["handle"], given["start"])
         except RecallError as error:

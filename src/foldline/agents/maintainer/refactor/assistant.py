@@ -9,12 +9,13 @@ The refactoring assistant: a plan in notes, steps that are edited, checked, comm
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from foldline.agents.agent import Agent
 from foldline.agents.checkpoint import look_at
@@ -22,16 +23,18 @@ from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 from foldline.agents.maintainer.refactor.commands import CheckResult, Git, parse_checks, run_check
-from foldline.agents.maintainer.refactor.editing import edit_tool
 from foldline.agents.maintainer.refactor.step_log import StepLog, StepProgress
 from foldline.agents.maintainer.tools import knowledge_tools
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
-from foldline.tools.approvals import Approvals
-from foldline.tools.files import FileBounds, Workspace, file_tools
-from foldline.tools.registry import ToolRegistry
+from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
+from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.files import FileBounds, Replacement, Workspace, file_tools
+from foldline.tools.files.workspace import apply_replacements, refusal
+from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
+from foldline.tools.terminal.refusal import visible
 
 SYSTEM: Final = """\
 You refactor the codebase {project}, one step of a plan at a time. Change what the step says and \
@@ -83,7 +86,10 @@ class RefactoringAssistant:
     ) -> None:
         whole("attempts", attempts, 1)
         positive("seconds", seconds, 86_400)
-        self._checks = checks_of(checks)
+        if isinstance(checks, str) or not checks:
+            hint = 'Give ["make test"].'
+            raise InputError("a refactoring needs a check", field="checks", hint=hint)
+        self._checks = parse_checks(checks)
         self._one = maintainer
         self._git = Git(maintainer.root.path)
         self._log = StepLog(maintainer.place.refactoring)
@@ -110,10 +116,8 @@ class RefactoringAssistant:
         for name, content in steps:
             note = tasks.add(name, content, needs=before[-1:], tags=("refactoring",))
             before.append(note.id)
-        listed = "\n".join(
-            f"{at}. {name} ({one})"
-            for at, (one, (name, _)) in enumerate(zip(before, steps, strict=True), 1)
-        )
+        rows = enumerate(zip(before, steps, strict=True), 1)
+        listed = "\n".join(f"{at}. {name} ({one})" for at, (one, (name, _)) in rows)
         self._one.create_note(title, listed, "task_state", ("refactoring", "plan"))
         return tuple(before)
 
@@ -167,10 +171,8 @@ class RefactoringAssistant:
         note = notes.read(step)
         dirty = self._git.dirty()
         if dirty:
-            raise InputError(
-                f"{len(dirty)} files differ from the last commit, such as {dirty[0][:100]!r}",
-                hint="Commit them, or put them aside, first.",
-            )
+            why = f"{len(dirty)} files differ from the last commit, such as {dirty[0][:100]!r}"
+            raise InputError(why, hint="Commit them, or put them aside, first.")
         checkpoint = self._git.head()
         notes.tasks.start(note.id)
         self._log.add(note.id, "begin", checkpoint=checkpoint)
@@ -216,11 +218,9 @@ class RefactoringAssistant:
 
     def _check(self) -> CheckResult | None:
         """Run the checks; return the first that failed."""
-        for words in self._checks:
-            result = run_check(words, self._one.root.path, self._seconds)
-            if not result.ok:
-                return result
-        return None
+        folder, seconds = self._one.root.path, self._seconds
+        results = (run_check(words, folder, seconds) for words in self._checks)
+        return next((result for result in results if not result.ok), None)
 
     def _undo(self, step: str) -> None:
         """
@@ -231,12 +231,8 @@ class RefactoringAssistant:
         progress = self._log.of(step)
         if progress.state == "done":
             return
-        now = self._now(progress.files)
-        ours = [
-            path
-            for path, made in progress.files.items()
-            if progress.state == "checking" or now.get(path) == made
-        ]
+        now, all_ours = self._now(progress.files), progress.state == "checking"
+        ours = [path for path, made in progress.files.items() if all_ours or now.get(path) == made]
         if ours:
             patch = self._git.patch(progress.checkpoint, ours)
             if patch:
@@ -247,15 +243,8 @@ class RefactoringAssistant:
     def _note_failure(self, note: Note, why: str) -> StepOutcome:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
-        problem = KnowledgeRecord(
-            f"Step failed: {note.title}",
-            f"Step {note.id} was undone: {why}",
-            "agent",
-            "lasting",
-            "blocker",
-            tags=("refactoring",),
-        )
-        self._one.keep(problem)
+        title, content = f"Step failed: {note.title}", f"Step {note.id} was undone: {why}"
+        self._one.keep(KnowledgeRecord(title, content, type="blocker", tags=("refactoring",)))
         return StepOutcome(note.id, note.title, "undone", why=why)
 
     # --- inside ----------------------------------------------------------------------------
@@ -266,12 +255,9 @@ class RefactoringAssistant:
         return notes.read(cards[0].id) if cards else None
 
     def _agent(self, note: Note) -> Agent:
-        return self._one.beside(
-            f"refactoring-{note.id}-{secrets.token_hex(4)}",
-            ToolRegistry(self._tools(note.id)),
-            SYSTEM.format(project=self._one.project_name),
-            self._limits,
-        )
+        name = f"refactoring-{note.id}-{secrets.token_hex(4)}"
+        system = SYSTEM.format(project=self._one.project_name)
+        return self._one.beside(name, self._tools(note.id), system, self._limits)
 
     def _tools(self, step: str) -> Iterator[Tool]:
         # Git keeps what was; copies in the codebase would count as changes of it.
@@ -300,13 +286,88 @@ def _mark(step: str) -> str:
     return f"Step {step}"
 
 
-def checks_of(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """
-    Return checks as words.
+# --- the tool that edits, only after a person saw the difference and said yes -----------------
 
-    Raises:
-        InputError: There is none, or one cannot be read.
+LONGEST_DIFF: Final = 20_000
+
+
+EDIT: Final = object_schema(
+    "path old_string new_string why",
+    path=text_schema("Relative to the folder of the project."),
+    old_string=text_schema("What to replace, exactly, once; empty: a new file."),
+    new_string=text_schema("What takes its place."),
+    why=text_schema("One sentence for the person who approves it."),
+)
+
+Before: TypeAlias = Callable[[str, str], None]
+"""Told the path of a file and what it will hold, before it does; raises where it must not."""
+
+
+def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before) -> Tool:
     """
-    if isinstance(commands, str) or not commands:
-        raise InputError("a refactoring needs a check", field="checks", hint='Give ["make test"].')
-    return parse_checks(commands)
+    Return the tool edit.
+
+    Args:
+        workspace: Where the files are.
+        approvals: Who is asked; without it the answer is no.
+        before: Told of each file before it changes.
+    """
+
+    def act(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return _edit(workspace, approvals, before, given)
+        except (FoldlineError, OSError) as error:
+            return refusal(given["path"], error)
+
+    return Tool(
+        "edit",
+        "Replace a piece of a file, or make a file. A person sees the difference first.",
+        EDIT,
+        act,
+        labels=frozenset({"read", "write"}),
+    )
+
+
+def _edit(
+    workspace: Workspace, approvals: Approvals | None, before: Before, given: dict[str, Any]
+) -> ToolOutput:
+    path, old = given["path"], given["old_string"]
+    now = workspace.read(path)
+    if not now.ok and (old or now.code is not ErrorCode.NOT_FOUND):
+        return now
+    if now.ok and not old:
+        return ToolOutput.error(ErrorCode.ALREADY_EXISTS, f"{path} exists: name what to replace.")
+    parts = workspace.root.parts(path)
+    text, after = "", given["new_string"]
+    if now.ok:
+        text = workspace.root.read(parts, workspace.bounds.size).data.decode("utf-8")
+        after = apply_replacements(text, [Replacement(old, after)])
+    name = "/".join(parts)
+    request = _request(workspace, name, text, after, given["why"])
+    if approvals is None:
+        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
+    answer = approvals.decide(request)
+    if not isinstance(answer, Grant) or not approvals.redeem(answer, request):
+        why = answer if isinstance(answer, str) else "The approval is not valid any more."
+        return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
+    before(name, after)
+    version = now.data.get("version") if now.ok else None
+    done = workspace.write(path, after, version=version)
+    approvals.finished(request, done.status)
+    return done
+
+
+def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
+    sides = (old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}")
+    lines = difflib.unified_diff(*sides, lineterm="", n=2)
+    shown = "\n".join(visible(line, 400) for line in lines)
+    if len(shown) > LONGEST_DIFF:
+        shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
+    return ApprovalRequest(
+        command=(("edit", name, old, new),),
+        shown=shown,
+        directory=str(workspace.root.path),
+        workspace=str(workspace.root.path),
+        reason=visible(why, 300),
+        risks=("write",),
+    )

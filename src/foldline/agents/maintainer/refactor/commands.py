@@ -19,14 +19,11 @@ from foldline.errors import InputError, StoreError
 
 SECONDS: Final = 60.0
 
-QUIET: Final = (
-    "--no-pager",
-    "-c", "core.hooksPath=/dev/null",
-    "-c", "core.fsmonitor=false",
-    "-c", "commit.gpgSign=false",
-    "-c", "gc.auto=0",
-    "-c", "log.showSignature=false",
-)  # fmt: skip
+SETTINGS: Final = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "commit.gpgSign=false", "gc.auto=0"),
+    "log.showSignature=false",
+)
+QUIET: Final = ("--no-pager", *(word for setting in SETTINGS for word in ("-c", setting)))
 """Nothing that the repository configures is run: no hooks, no monitor, no signing."""
 
 AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain@localhost")
@@ -52,17 +49,14 @@ class Git:
         """
         done = self._run("rev-parse", "--verify", "HEAD^{commit}")
         if done.returncode:
-            raise InputError(
-                f"{self.root} has no commit to go back to",
-                hint="Run git init, git add and git commit first.",
-            )
+            hint = "Run git init, git add and git commit first."
+            raise InputError(f"{self.root} has no commit to go back to", hint=hint)
         return done.stdout.decode("ascii", "replace").strip()
 
     def dirty(self) -> tuple[str, ...]:
         """Return the paths that differ from the commit, files that git does not know included."""
-        done = self._run_checked(
-            "status", "--porcelain=v1", "-z", "--untracked-files=all", "--", "."
-        )
+        words = ("--porcelain=v1", "-z", "--untracked-files=all", "--", ".")
+        done = self._run_checked("status", *words)
         rows = [row for row in done.stdout.split(b"\0") if row]
         return tuple(os.fsdecode(row[3:]) for row in rows if row[:2].strip())
 
@@ -110,9 +104,8 @@ class Git:
         """
         known = [path for path in paths if self.knows(commit, path)]
         if known:
-            self._run_checked(
-                "restore", f"--source={commit}", "--staged", "--worktree", "--", *known
-            )
+            words = ("--staged", "--worktree", "--", *known)
+            self._run_checked("restore", f"--source={commit}", *words)
         others = [path for path in paths if path not in known]
         if others:
             self._run_checked("rm", "-q", "--cached", "--ignore-unmatch", "--", *others)
@@ -122,10 +115,8 @@ class Git:
     def _run_checked(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         done = self._run(*words)
         if done.returncode:
-            message = done.stderr.decode("utf-8", "replace").strip()[-400:]
-            raise StoreError(
-                f"git {words[0]} failed in {self.root}: {message or 'no reason given'}."
-            )
+            message = done.stderr.decode("utf-8", "replace").strip()[-400:] or "no reason given"
+            raise StoreError(f"git {words[0]} failed in {self.root}: {message}.")
         return done
 
     def _run(self, *words: str, literal: bool = True) -> subprocess.CompletedProcess[bytes]:

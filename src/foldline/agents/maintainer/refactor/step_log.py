@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -44,6 +45,9 @@ def next_state(state: State, event: Event) -> State:
 
 LARGEST: Final = 64 << 20
 
+UNREADABLE: Final = (ValueError, RecursionError, KeyError, TypeError, AttributeError, InputError)
+"""What a line raises that is no event, or none that can happen."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
@@ -70,24 +74,22 @@ class StepProgress:
         Raises:
             InputError: The event does not happen now.
         """
-        state = next_state(self.state, event)
+        now = replace(self, state=next_state(self.state, event))
+        said = {name: str(data.get(name, "")) for name in ("checkpoint", "told", "commit")}
         match event:
             case "begin":
-                begun = StepProgress(self.step, state, checkpoint=str(data.get("checkpoint", "")))
+                begun = StepProgress(self.step, now.state, said["checkpoint"])
                 return replace(begun, last=self.last)
             case "edit":
                 made = {str(data.get("path", "")): str(data.get("hash", ""))}
-                return replace(self, state=state, files={**self.files, **made})
+                return replace(now, files={**self.files, **made})
             case "fail":
-                message = str(data.get("told", ""))
                 files = {**self.files, **dict(data.get("files", {}))}
-                return replace(
-                    self, state=state, files=files, failures=self.failures + 1, last=message
-                )
+                failures = self.failures + 1
+                return replace(now, files=files, failures=failures, last=said["told"])
             case "pass":
-                return replace(self, state=state, commit=str(data.get("commit", "")))
-            case _:
-                return replace(self, state=state)
+                return replace(now, commit=said["commit"])
+        return now
 
 
 @dataclass(slots=True)
@@ -104,7 +106,10 @@ class StepLog:
 
     def __post_init__(self) -> None:
         for line in self._lines():
-            self._take(line)
+            with suppress(*UNREADABLE):
+                value = json.loads(line)
+                step = str(value["step"])
+                self._known[step] = self.of(step).after(value["event"], value["data"])
 
     def of(self, step: str) -> StepProgress:
         """Return how far a step is."""
@@ -128,25 +133,14 @@ class StepLog:
         self._known[step] = after
         return after
 
-    def _lines(self) -> Iterator[Any]:
+    def _lines(self) -> list[bytes]:
         try:
             with self.path.open("rb") as file:
                 text = file.read(LARGEST + 1)
         except FileNotFoundError:
-            return
+            return []
         except OSError as error:
             raise StoreError(f"The log {self.path} cannot be read: {error.strerror}.") from error
         if len(text) > LARGEST:
             raise StoreError(f"The log {self.path} is too large.", hint="Move it away.")
-        for line in text.splitlines():
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-
-    def _take(self, line: Any) -> None:
-        try:
-            step, data = str(line["step"]), line["data"]
-            self._known[step] = self.of(step).after(line["event"], data)
-        except (KeyError, TypeError, AttributeError, InputError):
-            return
+        return text.splitlines()

@@ -1,10 +1,6 @@
 """What can be said about a codebase without a model: counted, not guessed."""
 
-from foldline.agents.maintainer.survey.codebase import (
-    CodebaseSurvey,
-    SurveySettings,
-    survey_codebase,
-)
-from foldline.agents.maintainer.survey.markdown import render_survey
-
-__all__ = ["CodebaseSurvey", "SurveySettings", "render_survey", "survey_codebase"]
+from foldline.agents.maintainer.survey.codebase import CodebaseSurvey as CodebaseSurvey
+from foldline.agents.maintainer.survey.codebase import SurveySettings as SurveySettings
+from foldline.agents.maintainer.survey.codebase import render_survey as render_survey
+from foldline.agents.maintainer.survey.codebase import survey_codebase as survey_codebase

@@ -1,34 +1,28 @@
-"""Counting a codebase without a model: files, lines, hot spots, tests."""
+"""Counting a codebase without a model: files, lines, hot spots, tests; and saying it in words."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.checkpoint import git_head
-from foldline.agents.maintainer.survey.measures import (
-    ComplexityReport,
-    FileHistory,
-    Marker,
-    SurveyedFile,
-    find_markers,
-    is_code,
-    list_paths,
-    measure_complexity,
-    read_files,
-    read_history,
-)
+from foldline.agents.maintainer.survey import measures
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.confine.order import TerminalLimits
+from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal
+
+TESTED: Final = 20
+UNTESTED: Final = 200
+"""Lines from which a code file is expected to have a test, and how many without one are named."""
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 _NAMES: Final = re.compile(
@@ -62,33 +56,21 @@ def is_test(path: str) -> bool:
     """Return True if a file is a test, by its name and folders."""
     whole = PurePosixPath(path)
     in_folder = any(part.lower() in _FOLDERS for part in whole.parts[:-1])
-    return is_code(path) and (in_folder or _NAMES.fullmatch(whole.stem) is not None)
+    return measures.is_code(path) and (in_folder or _NAMES.fullmatch(whole.stem) is not None)
 
 
-def measure_layout(sources: Iterable[SurveyedFile], *, least: int = 20, most: int = 200) -> Layout:
-    """
-    Look at tests and code.
-
-    Args:
-        sources: The files of the codebase.
-        least: Lines below which a code file is not expected to have a test.
-        most: So many files without a test are named.
-    """
-    code = [one for one in sources if is_code(one.path)]
+def measure_layout(sources: Iterable[measures.SurveyedFile]) -> Layout:
+    """Look at tests and code."""
+    code = [one for one in sources if measures.is_code(one.path)]
     tests = [one for one in code if is_test(one.path)]
     rest = [one for one in code if not is_test(one.path)]
     named = {_subject(one.path) for one in tests}
-    without = [one for one in rest if one.lines >= least and not _names(one.path) & named]
+    without = [one for one in rest if one.lines >= TESTED and not _names(one.path) & named]
     without.sort(key=lambda one: (-one.lines, one.path))
     folders = sorted({str(PurePosixPath(one.path).parent) for one in tests})
-    return Layout(
-        len(tests),
-        sum(one.lines for one in tests),
-        len(rest),
-        sum(one.lines for one in rest),
-        tuple(folders[:50]),
-        tuple(one.path for one in without[:most]),
-    )
+    test_lines, code_lines = (sum(one.lines for one in group) for group in (tests, rest))
+    paths = tuple(one.path for one in without[:UNTESTED])
+    return Layout(len(tests), test_lines, len(rest), code_lines, tuple(folders[:50]), paths)
 
 
 def _subject(path: str) -> str:
@@ -99,7 +81,8 @@ def _subject(path: str) -> str:
 
 def _names(path: str) -> set[str]:
     whole = PurePosixPath(path)
-    return {whole.stem.lower(), *([whole.parent.name.lower()] if whole.stem == "__init__" else [])}
+    names = {whole.stem, whole.parent.name} if whole.stem == "__init__" else {whole.stem}
+    return {name.lower() for name in names}
 
 
 MOST_MARKERS: Final = 1_000
@@ -164,10 +147,10 @@ class CodebaseSurvey:
     sizes: Mapping[str, int] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
-    markers: tuple[Marker, ...] = ()
+    markers: tuple[measures.Marker, ...] = ()
     layout: Layout = field(default_factory=Layout)
-    history: FileHistory = field(default_factory=FileHistory)
-    complexity: ComplexityReport = field(default_factory=ComplexityReport)
+    history: measures.FileHistory = field(default_factory=measures.FileHistory)
+    complexity: measures.ComplexityReport = field(default_factory=measures.ComplexityReport)
     troubles: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,30 +177,35 @@ def survey_codebase(
         StoreError: There is no such folder.
     """
     chosen, root = settings or SurveySettings(), Root(path)
-    found = list(read_files(root, chosen.files, chosen.largest))
+    found = list(measures.read_files(root, chosen.files, chosen.largest))
     past = _past(root, chosen)
     spots = hot_spots(found, past)
     rank = {spot.path: number for number, spot in enumerate(spots)}
-    functions = ComplexityReport(trouble="it was not asked for")
+    functions = measures.ComplexityReport(trouble="it was not asked for")
     if chosen.seconds:
         ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
-        functions = measure_complexity(ordered, chosen.seconds)
-    troubles = list(_name_hidden(root, chosen))
-    troubles += [f"no history: {past.trouble}"] if past.trouble else []
+        functions = measures.measure_complexity(ordered, chosen.seconds)
+    paths = measures.list_paths(root.path, chosen.files)
+    secret = [path for path in paths if is_sensitive(path.split("/"))]
+    troubles = []
+    if secret:
+        troubles.append(f"{len(secret):,} that may hold secrets, such as {secret[0]}")
+    if past.trouble:
+        troubles.append(f"no history: {past.trouble}")
     if functions.trouble:
         troubles.append(f"no complexity: {functions.trouble}")
     if functions.left:
         troubles.append(f"the complexity of {functions.left:,} files, for want of time")
-    marks = [mark for one in found if not one.generated for mark in find_markers(one)]
+    marks = [mark for one in found if not one.generated for mark in measures.find_markers(one)]
+    sizes = {one.path: one.lines for one in found}
+    hashes = {one.path: one.hash for one in found}
+    where = (str(root.path), git_head(root.path), len(found), sum(sizes.values()))
     return CodebaseSurvey(
-        str(root.path),
-        git_head(root.path),
-        len(found),
-        sum(one.lines for one in found),
+        *where,
         _languages(found),
         _folders(found),
-        {one.path: one.lines for one in found},
-        {one.path: one.hash for one in found},
+        sizes,
+        hashes,
         spots[:200],
         tuple(marks[:MOST_MARKERS]),
         measure_layout(found),
@@ -227,58 +215,145 @@ def survey_codebase(
     )
 
 
-def hot_spots(found: Sequence[SurveyedFile], past: FileHistory) -> tuple[Spot, ...]:
+def hot_spots(
+    found: Sequence[measures.SurveyedFile], past: measures.FileHistory
+) -> tuple[Spot, ...]:
     """Return the code files, the hottest first; see `Spot`."""
-    code = [one for one in found if is_code(one.path) and not one.generated]
+    code = [one for one in found if measures.is_code(one.path) and not one.generated]
     times = {one.path: past.commits.get(one.path, 0) if past.seen else 1 for one in code}
     largest = max((times[one.path] * one.lines for one in code), default=0) or 1
-    spots = [
-        Spot(
-            one.path,
-            round(times[one.path] * one.lines / largest, 4),
-            one.lines,
-            past.commits.get(one.path, 0),
-            past.authors.get(one.path, 0),
-        )
-        for one in code
-    ]
+    spots = []
+    for one in code:
+        score = round(times[one.path] * one.lines / largest, 4)
+        changed = (past.commits.get(one.path, 0), past.authors.get(one.path, 0))
+        spots.append(Spot(one.path, score, one.lines, *changed))
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
 
 
-def _name_hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
-    """Name the files that are not read, because they may hold secrets."""
-    found = [path for path in list_paths(root.path, chosen.files) if is_sensitive(path.split("/"))]
-    if found:
-        yield f"{len(found):,} that may hold secrets, such as {found[0]}"
-
-
-def _past(root: Root, settings: SurveySettings) -> FileHistory:
+def _past(root: Root, settings: SurveySettings) -> measures.FileHistory:
     folders = (root.path, *root.path.parents)
     top = next((folder for folder in folders if (folder / ".git").exists()), None)
     if top is None:
-        return FileHistory(trouble="the folder is not under git")
+        return measures.FileHistory(trouble="the folder is not under git")
     try:
         limits = TerminalLimits(seconds=60.0, output=32 << 20, shown=32 << 20)
         asked = Terminal.open(top, limits=limits)
-        return read_history(asked, settings.commits, root.path.relative_to(top).as_posix())
+        return measures.read_history(
+            asked, settings.commits, root.path.relative_to(top).as_posix()
+        )
     except FoldlineError as error:
-        return FileHistory(trouble=str(error))
+        return measures.FileHistory(trouble=str(error))
 
 
-def _languages(found: Sequence[SurveyedFile]) -> dict[str, int]:
+def _languages(found: Sequence[measures.SurveyedFile]) -> dict[str, int]:
     count: Counter[str] = Counter()
     for one in found:
         count[one.language or "other"] += one.lines
     return dict(count.most_common())
 
 
-def _folders(found: Sequence[SurveyedFile], depth: int = 3) -> dict[str, tuple[int, int]]:
+def _folders(found: Sequence[measures.SurveyedFile], depth: int = 3) -> dict[str, tuple[int, int]]:
     """Count files and lines by folder; what lies deeper counts for the folder above."""
-    files: Counter[str] = Counter()
-    lines: Counter[str] = Counter()
+    count: dict[str, tuple[int, int]] = {}
     for one in found:
-        parts = PurePosixPath(one.path).parts[:-1][:depth]
-        name = "/".join(parts) or "."
-        files[name] += 1
-        lines[name] += one.lines
-    return {name: (files[name], lines[name]) for name in sorted(files)}
+        name = "/".join(PurePosixPath(one.path).parts[:-1][:depth]) or "."
+        files, lines = count.get(name, (0, 0))
+        count[name] = (files + 1, lines + one.lines)
+    return dict(sorted(count.items()))
+
+
+# --- in words ------------------------------------------------------------------------------
+
+Part: TypeAlias = Literal["structure", "hot", "markers", "complexity", "tests", "troubles"]
+
+
+def render_survey(
+    found: CodebaseSurvey, parts: Sequence[Part] = get_args(Part), *, most: int = 12
+) -> str:
+    """
+    Say what a survey found.
+
+    Args:
+        found: The survey.
+        parts: Which parts of it.
+        most: Rows of each.
+    """
+    texts = ("\n".join(PARTS[part](found, most)) for part in parts)
+    return "\n\n".join(text for text in texts if text)
+
+
+def _structure(found: CodebaseSurvey, most: int) -> Iterator[str]:
+    yield f"## Structure\n{found.files:,} text files, {found.lines:,} lines."
+    if not found.files:
+        return
+    most_used = list(found.languages.items())[:6]
+    shares = [f"{name} {lines / (found.lines or 1):.0%}" for name, lines in most_used]
+    yield f"Languages by lines: {', '.join(shares) or 'none'}.\n"
+    biggest = sorted(found.folders.items(), key=lambda row: -row[1][1])[:most]
+    rows = ((name, f"{files:,}", f"{lines:,}") for name, (files, lines) in sorted(biggest))
+    yield from _rows(("folder", "files", "lines"), rows)
+
+
+def _hot(found: CodebaseSurvey, most: int) -> Iterator[str]:
+    spots = [spot for spot in found.spots if spot.score > 0][:most]
+    if not spots:
+        return
+    if not found.history.seen:
+        yield "## Largest files"
+        yield from _rows(("file", "lines"), ((s.path, f"{s.lines:,}") for s in spots))
+        return
+    yield f"## Hot spots\nCommits x lines, over the last {found.history.seen:,} commits.\n"
+    rows = ((s.path, f"{s.score:.2f}", f"{s.lines:,}", s.commits, s.authors) for s in spots)
+    yield from _rows(("file", "heat", "lines", "commits", "people"), rows)
+
+
+def _complexity(found: CodebaseSurvey, most: int) -> Iterator[str]:
+    shown = [one for one in found.complexity.functions if one.complexity > 1][:most]
+    if not shown:
+        return
+    beyond = sum(one.complexity > 10 for one in found.complexity.functions)
+    yield f"## Complex functions\n{beyond} with a cyclomatic complexity above 10.\n"
+    rows = ((one.name, f"{one.path}:{one.line}", one.complexity, one.lines) for one in shown)
+    yield from _rows(("function", "place", "complexity", "lines"), rows)
+
+
+def _markers(found: CodebaseSurvey, most: int) -> Iterator[str]:
+    if not found.markers:
+        return
+    yield f"## Left for later\nComments: {len(found.markers):,}.\n"
+    for mark in found.markers[:most]:
+        yield f"- {mark.kind} {visible(mark.path)}:{mark.line} {visible(mark.text)}".rstrip()
+
+
+def _tests(found: CodebaseSurvey, most: int) -> Iterator[str]:
+    lay = found.layout
+    if not lay.code_files:
+        return
+    counts = f"{lay.test_files:,} test files, {lay.test_lines:,} lines"
+    yield f"## Tests\n{counts}: {lay.ratio:.2f} for each line of code."
+    if lay.without:
+        names = ", ".join(visible(path) for path in lay.without[:most])
+        yield f"No test is named for {len(lay.without):,} files, the largest: {names}."
+
+
+def _troubles(found: CodebaseSurvey, _: int) -> Iterator[str]:
+    if found.troubles:
+        yield "## Not looked at"
+        yield from (f"- {visible(one)}" for one in found.troubles)
+
+
+PARTS: Final[Mapping[Part, Callable[[CodebaseSurvey, int], Iterator[str]]]] = {
+    "structure": _structure,
+    "hot": _hot,
+    "complexity": _complexity,
+    "markers": _markers,
+    "tests": _tests,
+    "troubles": _troubles,
+}
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'|'.join(' --- ' for _ in head)}|"
+    for row in rows:
+        yield f"| {' | '.join(visible(str(cell)).replace('|', '/') for cell in row)} |"

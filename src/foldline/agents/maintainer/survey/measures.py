@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -89,19 +91,15 @@ class SurveyedFile:
 
 def list_paths(root: Path, most: int) -> Iterator[str]:
     """Yield the paths of at most so many files, in the order of their names."""
-    count = 0
-    for folder, folders, names in os.walk(root, followlinks=False):
-        folders[:] = sorted(
-            name for name in folders if name not in SKIPPED and not name.endswith(".egg-info")
-        )
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_symlink() or not path.is_file():
-                continue
-            count += 1
-            if count > most:
-                return
-            yield path.relative_to(root).as_posix()
+
+    def walk() -> Iterator[Path]:
+        for folder, folders, names in os.walk(root, followlinks=False):
+            kept = {name for name in folders if not name.endswith(".egg-info")} - SKIPPED
+            folders[:] = sorted(kept)
+            yield from (Path(folder, name) for name in sorted(names))
+
+    files = (path for path in walk() if path.is_file() and not path.is_symlink())
+    return (path.relative_to(root).as_posix() for path in islice(files, most))
 
 
 def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
@@ -181,14 +179,12 @@ def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory
         most: Commits.
         below: The folder of the codebase in it; paths are relative to that.
     """
-    command = (
-        f"git -C {shlex.quote(below)} log -n {most} --no-merges --no-renames --numstat "
-        "--relative --format='commit %h %ct %aN' -- ."
-    )
+    options = f"-n {most} --no-merges --no-renames --numstat --relative"
+    command = f"git -C {shlex.quote(below)} log {options} --format='commit %h %ct %aN' -- ."
     ran = terminal.run(command)
     if ran.status != "ok":
-        why = ran.reason or ran.stderr.strip().splitlines()[-1:] or ["git said nothing"]
-        return FileHistory(trouble=why if isinstance(why, str) else why[0][:200])
+        last = ["git said nothing", *ran.stderr.strip().splitlines()][-1][:200]
+        return FileHistory(trouble=ran.reason or last)
     return parse_log(ran.stdout)
 
 
@@ -213,8 +209,9 @@ def parse_log(text: str) -> FileHistory:
     return FileHistory(dict(commits), dict(lines), authors, seen, newest)
 
 
+MOST_FUNCTIONS: Final = 500
 LONGEST_MEASURED: Final = 200_000
-"""Characters of a file that is measured."""
+"""Functions that are named, and characters of a file that is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,37 +236,30 @@ class ComplexityReport:
     trouble: str = ""
 
 
-def measure_complexity(
-    sources: Iterable[SurveyedFile],
-    seconds: float,
-    *,
-    keep: int = 500,
-    clock: Callable[[], float] = time.monotonic,
-) -> ComplexityReport:
+def measure_complexity(sources: Iterable[SurveyedFile], seconds: float) -> ComplexityReport:
     """
     Measure the functions of files, until the time is over.
 
     Args:
         sources: The files, what matters most first.
         seconds: The time for all of them.
-        keep: So many functions are returned.
-        clock: Returns seconds.
     """
     try:
-        analyze = _lizard()
-    except MissingExtra as error:
-        return ComplexityReport(trouble=str(error))
-    until, found, files, left = clock() + seconds, list[Function](), 0, 0
+        import lizard  # type: ignore[import-untyped]  # it has no types
+    except ImportError:
+        return ComplexityReport(trouble=str(MissingExtra("lizard", "maintain")))
+    analyze = lizard.analyze_file.analyze_source_code
+    until, found, files, left = time.monotonic() + seconds, list[Function](), 0, 0
     for source in sources:
         if not is_code(source.path) or len(source.text) > LONGEST_MEASURED or source.generated:
             continue
-        if clock() > until:
+        if time.monotonic() > until:
             left += 1
             continue
         files += 1
         found += _functions(analyze, source)
     found.sort(key=lambda one: (-one.complexity, -one.lines, one.path, one.line))
-    return ComplexityReport(tuple(found[:keep]), files, left)
+    return ComplexityReport(tuple(found[:MOST_FUNCTIONS]), files, left)
 
 
 def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list[Function]:
@@ -277,23 +267,6 @@ def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list
         result = analyze(source.path, source.text)
     except Exception:  # noqa: BLE001  # code that its parser cannot read is left out
         return []
-    return [
-        Function(
-            source.path,
-            str(one.name)[:200],
-            int(one.start_line),
-            int(one.cyclomatic_complexity),
-            int(one.nloc),
-            int(one.parameter_count),
-        )
-        for one in result.function_list
-    ]
-
-
-def _lizard() -> Callable[[str, str], Any]:
-    try:
-        import lizard  # type: ignore[import-untyped]  # it has no types
-    except ImportError as error:
-        raise MissingExtra("lizard", "maintain") from error
-    analyze: Callable[[str, str], Any] = lizard.analyze_file.analyze_source_code
-    return analyze
+    figures = attrgetter("start_line", "cyclomatic_complexity", "nloc", "parameter_count")
+    found = ((str(one.name)[:200], map(int, figures(one))) for one in result.function_list)
+    return [Function(source.path, name, *numbers) for name, numbers in found]

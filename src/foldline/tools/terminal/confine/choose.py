@@ -75,10 +75,9 @@ def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -
     check_name("sandbox", mode, MODES)
     if mode == "none":
         if not allow_unconfined:
-            raise NotConfined(
-                "A terminal that the kernel does not confine is not opened by accident.",
-                hint="Say allow_unconfined=True besides, if that is what you want.",
-            )
+            why = "A terminal that the kernel does not confine is not opened by accident."
+            hint = "Say allow_unconfined=True besides, if that is what you want."
+            raise NotConfined(why, hint=hint)
         _check_system()
         return Unconfined()
     wanted: tuple[Mode, ...] = ("bubblewrap", "landlock") if mode == "auto" else (mode,)
@@ -162,12 +161,8 @@ class _Test:
             listener.settimeout(0)
             before, lasting = self._state(), f"1{int(self.token[:7], 16)}"
             answer = self._run(shell, "-c", self._script(lasting, listener.getsockname()[1]))
-            return [
-                *self._read(answer),
-                *self._check_changes(before),
-                *_lingers(lasting),
-                *_connections(listener),
-            ]
+            found = [*self._read(answer), *self._check_changes(before)]
+            return [*found, *_lingers(lasting), *_connections(listener)]
 
     def _run(self, name: str, *words: str) -> PipelineOutcome | None:
         program = find_binary(name)
@@ -180,20 +175,11 @@ class _Test:
     def _script(self, lasting: str, port: int) -> str:
         """Return all that is tried: text of this file only, no model writes for a shell."""
         inside, outside, me = self.inside, self.outside, os.getpid()
-        reads = [
-            self.secret,
-            "link",
-            "../outside/secret",
-            *(
-                f"/proc/{one}/{what}"
-                for one in ("self", me, "1")
-                for what in ("environ", "cmdline")
-            ),
-        ]
-        lingers = [
-            f"({start} sleep {lasting} </dev/null >/dev/null 2>&1 &)"
-            for start in ("setsid", "nohup", "")
-        ]
+        processes = [f"/proc/{one}" for one in ("self", me, "1")]
+        about = [f"{one}/{what}" for one in processes for what in ("environ", "cmdline")]
+        reads = [self.secret, "link", "../outside/secret", *about]
+        sleeps = f"sleep {lasting} </dev/null >/dev/null 2>&1 &"
+        lingers = [f"({start} {sleeps})" for start in ("setsid", "nohup", "")]
         changes = [
             ": > made",
             f": > '{outside}/made'",
@@ -207,9 +193,8 @@ class _Test:
         ]
         looks = [f"cat '{path}'" for path in reads]
         connects = [f"(exec 3<>/dev/tcp/127.0.0.1/{port})"]
-        return "; ".join(
-            f"{{ {one}; }} 2>/dev/null" for one in (*looks, *changes, *lingers, *connects)
-        )
+        tries = (*looks, *changes, *lingers, *connects)
+        return "; ".join(f"{{ {one}; }} 2>/dev/null" for one in tries)
 
     def _read(self, outcome: PipelineOutcome | None) -> list[str]:
         if outcome is None or outcome.error:

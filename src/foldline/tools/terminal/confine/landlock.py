@@ -62,19 +62,13 @@ class Landlock:
     ) -> dict[str, Any]:
         """Return the order for the launcher."""
         profiles = {stage.profile for stage in stages}
-        widest = Profile(
-            writes=any(one.writes for one in profiles),
-            outside=tuple(sorted({path for one in profiles for path in one.outside})),
-        )
+        outside = tuple(sorted({path for one in profiles for path in one.outside}))
+        widest = Profile(writes=any(one.writes for one in profiles), outside=outside)
         if widest.writes and os.path.lexists(posixpath.join(place.workspace, ".git")):
-            raise Refused(
-                "Landlock cannot keep .git from being changed in a workspace that may be.",
-                "Install bubblewrap, or write the files in another way.",
-            )
-        written = [
-            (stage, stage.arguments, compile_filter(stage.profile, mounted=False))
-            for stage in stages
-        ]
+            why = "Landlock cannot keep .git from being changed in a workspace that may be."
+            raise Refused(why, "Install bubblewrap, or write the files in another way.")
+        filters = [compile_filter(stage.profile, mounted=False) for stage in stages]
+        written = [(one, one.arguments, by) for one, by in zip(stages, filters, strict=True)]
         return draft_order(written, place, limits) | {"landlock": self._rules(place, widest)}
 
     def _rules(self, place: WorkingDirectory, profile: Profile) -> dict[str, Any]:

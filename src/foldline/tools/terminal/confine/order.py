@@ -62,13 +62,8 @@ class TerminalLimits:
 
     def resources(self) -> dict[str, int]:
         """Return the limits of each program, as the launcher names them."""
-        return {
-            "cpu": max(1, math.ceil(self.seconds)),
-            "memory": self.memory,
-            "file": FILE,
-            "files": OPEN_FILES,
-            "core": 0,
-        }
+        files = {"file": FILE, "files": OPEN_FILES, "core": 0}
+        return {"cpu": max(1, math.ceil(self.seconds)), "memory": self.memory, **files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +81,6 @@ class Profile:
     git: bool = False
     outside: tuple[str, ...] = ()
 
-
-READ_ONLY = Profile()
 
 VARIABLES: Final = {
     "PATH": "/usr/bin:/bin",
@@ -113,7 +106,7 @@ class PipelineStage:
     arguments: tuple[str, ...]
     out: Sink = "out"
     err: Sink = "err"
-    profile: Profile = field(default=READ_ONLY)
+    profile: Profile = field(default_factory=Profile)
 
 
 class Confinement(Protocol):
@@ -156,31 +149,15 @@ def draft_order(
         limits: What they may take.
         environment: What they see.
     """
-    return {
-        "stages": [
-            {
-                "argv": list(words),
-                "out": stage.out,
-                "err": stage.err,
-                "forks": stage.profile.forks,
-                "filter": base64.b64encode(program).decode(),
-            }
-            for stage, words, program in stages
-        ],
-        "directory": place.directory,
-        "identity": list(place.identity),
-        "environment": dict(environment),
-        "limits": limits.resources(),
-        "seconds": limits.seconds,
-        "processes": limits.processes,
-        "landlock": None,
-        "filter_by_descriptor": False,
-    }
-
-
-def encode_order(order: Mapping[str, Any]) -> bytes:
-    """Return an order as the line that the launcher reads."""
-    return json.dumps(order).encode() + b"\n"
+    written: list[dict[str, Any]] = []
+    for stage, words, program in stages:
+        streams = {"out": stage.out, "err": stage.err, "forks": stage.profile.forks}
+        encoded = base64.b64encode(program).decode()
+        written.append({"argv": list(words), **streams, "filter": encoded})
+    where = {"directory": place.directory, "identity": list(place.identity)}
+    bounds = {"limits": limits.resources(), "seconds": limits.seconds}
+    confined = {"processes": limits.processes, "landlock": None, "filter_by_descriptor": False}
+    return {"stages": written, "environment": dict(environment), **where, **bounds, **confined}
 
 
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
@@ -234,14 +211,13 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
         )
     except OSError as error:
         os.close(read)
-        return PipelineOutcome(
-            b"", b"", (), f"The launcher cannot be started: {error.strerror}.", 0.0
-        )
+        why = f"The launcher cannot be started: {error.strerror}."
+        return PipelineOutcome(b"", b"", (), why, 0.0)
     finally:
         os.close(write)
     listening = _Listening(process, read, most, stop)
     try:
-        listening.send(encode_order(order))
+        listening.send(json.dumps(order).encode() + b"\n")
         listening.listen(begun + float(order["seconds"]))
     finally:
         listening.end()
@@ -260,12 +236,9 @@ class _Listening:
         self.size = 0
         self.error = ""
         self.selector = selectors.DefaultSelector()
-        for name, number in (
-            ("stdout", process.stdout),
-            ("stderr", process.stderr),
-            ("report", report),
-        ):
-            self.selector.register(number, selectors.EVENT_READ, name)  # type: ignore[arg-type]
+        said = {"stdout": process.stdout, "stderr": process.stderr, "report": report}
+        for name, source in said.items():
+            self.selector.register(source, selectors.EVENT_READ, name)  # type: ignore[arg-type]
 
     def send(self, line: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -297,13 +270,10 @@ class _Listening:
         if not piece:
             self.selector.unregister(key.fileobj)
             return
-        if key.data == "report":
-            self.pieces["report"].append(piece)
-            return
-        room = self.most - self.size
-        self.size += len(piece)
-        if room > 0:
-            self.pieces[key.data].append(piece[:room])
+        if key.data != "report":
+            self.size += len(piece)
+            piece = piece[: max(0, self.most - self.size + len(piece))]
+        self.pieces[key.data].append(piece)
 
     def end(self) -> None:
         """See that the launcher is gone, whatever it does."""

@@ -41,35 +41,22 @@ class GitCommand:
 READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items()}
 """What is not here may write, run something, or need the network."""
 
+SETTINGS: Final = (
+    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null"),
+    *("core.sshCommand=false", "credential.helper=", "gpg.program=false"),
+    *("log.showSignature=false", "protocol.allow=never", "safe.bareRepository=explicit"),
+    *("safe.directory=*", "submodule.recurse=false"),
+)
+
 ALWAYS: Final = (
-    "--no-pager",
-    "--no-optional-locks",
-    *(
-        word
-        for setting in (
-            "core.fsmonitor=false",
-            "core.hooksPath=/dev/null",
-            "core.attributesFile=/dev/null",
-            "core.sshCommand=false",
-            "credential.helper=",
-            "gpg.program=false",
-            "log.showSignature=false",
-            "protocol.allow=never",
-            "safe.bareRepository=explicit",
-            "safe.directory=*",
-            "submodule.recurse=false",
-        )
-        for word in ("-c", setting)
-    ),
+    *("--no-pager", "--no-optional-locks"),
+    *(word for setting in SETTINGS for word in ("-c", setting)),
 )
 
 HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
 )
 """Settings that only change how something is shown."""
-
-SIGNED: Final = re.compile(r"%G")
-"""Formats that run a program which checks signatures."""
 
 NETWORK: Final = names(
     "archive bundle clone fetch ls-remote pull push remote-http send-pack upload-pack"
@@ -93,9 +80,8 @@ def check_git(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
         where = _global(left.pop(), left, before, where)
     if not left:
         raise Refused(f"{name}: a sub-command is missing.")
-    return CheckedCommand(
-        name, (*ALWAYS, *before, *_sub(left.pop(), left[::-1], where)), forks=True, opaque=True
-    )
+    arguments = (*ALWAYS, *before, *_sub(left.pop(), left[::-1], where))
+    return CheckedCommand(name, arguments, forks=True, opaque=True)
 
 
 def _global(
@@ -128,24 +114,17 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
     spec = option_spec(row.options)
     skipped = [words[0]] if row.words and words else []
     given = read_arguments(f"git {command}", spec, words[len(skipped) :], place)
-    for value in given.values("--format", "--pretty"):
-        if SIGNED.search(value):
-            raise Beyond("git: a format with %G runs a program.", "execute")
+    if any("%G" in value for value in given.values("--format", "--pretty")):
+        # It checks signatures.
+        raise Beyond("git: a format with %G runs a program.", "execute")
     if command in RULES:
         RULES[command](given)
     _check_operands(given, place)
-    dashes = ["--"] if given.dashed else []
-    revisions, paths = _split(given, words)
-    return [command, *skipped, *row.forced, *given.words(spec), *revisions, *dashes, *paths]
-
-
-def _split(given: ProgramArguments, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the operands before and after ``--``."""
-    if not given.dashed:
-        return list(given.operands), []
-    after = len(words) - 1 - list(words).index("--")
-    cut = len(given.operands) - after
-    return list(given.operands[:cut]), list(given.operands[cut:])
+    operands = list(given.operands)
+    if given.dashed:  # written again where it stood, between revisions and paths
+        after = len(words) - 1 - list(words).index("--")
+        operands.insert(len(operands) - after, "--")
+    return [command, *skipped, *row.forced, *given.words(spec), *operands]
 
 
 def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
@@ -57,9 +57,8 @@ def names(line: str) -> frozenset[str]:
     return frozenset(line.split())
 
 
-def _matching(pattern: str) -> Callable[[str, WorkingDirectory], bool]:
-    known = re.compile(pattern)
-    return lambda value, _: known.fullmatch(value) is not None
+_COUNT: Final = re.compile(r"[+-]?[0-9]{1,18}([kKMGTPEZYbB]|[kKMGTPEZY]i?B)?")
+_WORD: Final = re.compile(r"[\w.,:+%^-]*")
 
 
 def _path(value: str, place: WorkingDirectory) -> bool:
@@ -69,8 +68,8 @@ def _path(value: str, place: WorkingDirectory) -> bool:
 
 KINDS: Final[Mapping[str, Callable[[str, WorkingDirectory], bool]]] = {
     "text": lambda *_: True,
-    "count": _matching(r"[+-]?[0-9]{1,18}([kKMGTPEZYbB]|[kKMGTPEZY]i?B)?"),
-    "word": _matching(r"[\w.,:+%^-]*"),
+    "count": lambda value, _: _COUNT.fullmatch(value) is not None,
+    "word": lambda value, _: _WORD.fullmatch(value) is not None,
     "path": _path,
 }
 """What a value may be: anything, a number with a unit, plain words, a path in the workspace."""
@@ -84,9 +83,6 @@ class OptionSpec:
     optional: frozenset[str] = frozenset()
     number: str = ""
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.known
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramArguments:
@@ -98,7 +94,7 @@ class ProgramArguments:
 
     options: tuple[tuple[str, str | None], ...]
     operands: tuple[str, ...]
-    dashed: bool = field(default=False)
+    dashed: bool = False
 
     def has(self, *names: str) -> bool:
         """Whether one of these options was given."""
@@ -198,20 +194,17 @@ class _Reading:
     def _long(self, word: str, left: list[str]) -> None:
         name, sign, value = word.partition("=")
         kind = self._kind(name)
+        if kind is None and sign:
+            raise Refused(f"{self.name}: {visible(name)} takes no value.")
         if kind is None:
-            if sign:
-                raise Refused(f"{self.name}: {visible(name)} takes no value.")
             self.found.append((name, None))
-        elif sign or name in self.spec.optional:
-            self._add(name, value if sign else None, kind)
         else:
-            self._add(name, self._next(name, left), kind)
+            self._add(name, value if sign else None, kind, left)
 
     def _short(self, word: str, left: list[str]) -> None:
         if self.spec.number and re.fullmatch(r"-[0-9]{1,9}", word):
-            self.found.append(
-                (word, None) if self.spec.number == "-" else (f"-{self.spec.number}", word[1:])
-            )
+            plain = self.spec.number == "-"
+            self.found.append((word, None) if plain else (f"-{self.spec.number}", word[1:]))
             return
         for index, letter in enumerate(word[1:], 1):
             name = f"-{letter}"
@@ -219,27 +212,21 @@ class _Reading:
             if kind is None:
                 self.found.append((name, None))
                 continue
-            glued = word[index + 1 :]
-            if name in self.spec.optional:
-                self._add(name, glued or None, kind)
-            else:
-                self._add(name, glued or self._next(name, left), kind)
+            self._add(name, word[index + 1 :] or None, kind, left)
             return
 
     def _kind(self, name: str) -> str | None:
-        if name not in self.spec:
-            raise Beyond(
-                f"{self.name} with {visible(name)} is more than this terminal knows to be safe.",
-                "write",
-            )
+        if name not in self.spec.known:
+            why = f"{self.name} with {visible(name)} is more than this terminal knows to be safe."
+            raise Beyond(why, "write")
         return self.spec.known[name]
 
-    def _next(self, name: str, left: list[str]) -> str:
-        if not left:
-            raise Refused(f"{self.name}: the value of {visible(name)} is missing.")
-        return left.pop()
-
-    def _add(self, name: str, value: str | None, kind: str) -> None:
+    def _add(self, name: str, value: str | None, kind: str, left: list[str]) -> None:
+        """Add an option; a value that was not glued to it is the next word."""
+        if value is None and name not in self.spec.optional:
+            if not left:
+                raise Refused(f"{self.name}: the value of {visible(name)} is missing.")
+            value = left.pop()
         if value is not None and not KINDS[kind](value, self.place):
             raise Refused(f"{self.name}: {visible(name)} takes no value {visible(value, 40)}.")
         self.found.append((name, value))

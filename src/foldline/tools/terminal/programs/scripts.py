@@ -28,13 +28,7 @@ from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
 
 SED: Final = option_spec(PROGRAMS["special"]["sed"])
 
-SED_RISKS: Final[dict[str, Risk]] = {
-    "e": "execute",
-    "r": "outside",
-    "R": "outside",
-    "w": "write",
-    "W": "write",
-}
+SED_RISKS: Final[dict[str, Risk]] = {"e": "execute", "r": "outside", "w": "write"}
 
 _SED_REACHES: Final = re.compile(
     r"(?:^[ \t]*|[^\w\s:-][gpiImM0-9]*|[;{}\n!$0-9][ \t]+|[0-9])([rRwWe])(?=[\s;}]|$)"
@@ -58,7 +52,8 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
         scripts = [operands.pop(0)]
     for script in scripts:
         if found := _SED_REACHES.search(script):
-            raise Beyond(f"sed: {found[1]!r} in the script may reach out.", SED_RISKS[found[1]])
+            risk = SED_RISKS[found[1].lower()]
+            raise Beyond(f"sed: {found[1]!r} in the script may reach out.", risk)
     for path in operands:
         if path != "-":
             place.check(path)
@@ -94,8 +89,7 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     if not given.operands:
         raise Refused(f"{name}: a program is missing.")
     program, *operands = given.operands
-    sign = _reaching(program)
-    if sign:
+    if sign := _reaching(program):
         why = f"awk: {sign!r} could run a command, or read or write a file."
         raise Beyond(why, "execute")
     for operand in operands:
@@ -103,15 +97,12 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
             place.check(operand)
     # With one of these signs only the kernel can tell what the program does.
     opaque = re.search(r"[|>@]", program) is not None
-    arguments = (*_sandbox_option(), *given.words(AWK), "--", program, *operands)
-    return CheckedCommand(name, arguments, opaque=opaque)
-
-
-def _sandbox_option() -> tuple[str, ...]:
-    """Return the option by which an awk that can do so refuses by itself to reach out."""
+    # An awk that can do so refuses by itself to reach out.
     path = find_binary("awk")
     is_gnu = path is not None and Path(path).resolve().name == "gawk"
-    return ("--sandbox",) if is_gnu else ()
+    sandbox = ("--sandbox",) if is_gnu else ()
+    arguments = (*sandbox, *given.words(AWK), "--", program, *operands)
+    return CheckedCommand(name, arguments, opaque=opaque)
 
 
 def _reaching(program: str) -> str:
@@ -162,9 +153,8 @@ def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
         elif word in JQ_FLAGS or (re.fullmatch(r"-[A-Za-z]+", word) and {*word[1:]} <= JQ_LETTERS):
             out.append(word)
         elif word.startswith("-") and word != "-":
-            raise Beyond(
-                f"{name} with {visible(word)} is more than this terminal knows.", "outside"
-            )
+            why = f"{name} with {visible(word)} is more than this terminal knows."
+            raise Beyond(why, "outside")
         else:
             operands.append(word)
     if not operands and not {"--help", "--version"} & {*out}:

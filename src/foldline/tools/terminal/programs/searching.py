@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -19,7 +19,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 GREP: Final = option_spec(PROGRAMS["special"]["grep"])
 RG: Final = option_spec(PROGRAMS["special"]["rg"])
@@ -38,7 +38,7 @@ def check_rg(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
 
 def _search(
     name: str,
-    forced: tuple[str, ...],
+    forced: Sequence[str],
     spec: OptionSpec,
     words: Sequence[str],
     place: WorkingDirectory,
@@ -48,17 +48,14 @@ def _search(
     if len(given.operands) < patterns:
         raise Refused(f"{name}: a pattern is missing.")
     paths = [path for path in given.operands[patterns:] if path != "-"]
-    whole = name == "rg" or given.has("-r", "--recursive") or "recurse" in _directories(given)
+    recurses = "recurse" in given.values("-d", "--directories")
+    whole = name == "rg" or given.has("-r", "--recursive") or recurses
     for path in paths:
         place.check(path)
     if whole and not given.has("--files", "--type-list"):
         for path in paths or ["."]:
             check_below(place, path, lambda below: _is_searched(name, given, below))
     return CheckedCommand(name, (*forced, *given.words(spec), "--", *given.operands))
-
-
-def _directories(given: ProgramArguments) -> list[str]:
-    return given.values("-d", "--directories")
 
 
 def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
@@ -68,15 +65,12 @@ def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
         every = given.has("--hidden", "-.", "-u", "--unrestricted", "-g", "--glob", "--iglob")
         return every or not any(part.startswith(".") for part in parts)
 
-    def fits(pattern: str, names: Sequence[str]) -> bool:
-        return any(fnmatchcase(one, pattern) for one in names)
+    def fits(option: str, names: Sequence[str]) -> bool:
+        return any(fnmatchcase(one, pattern) for pattern in given.values(option) for one in names)
 
-    only = given.values("--include")
-    if only and not any(fits(pattern, parts[-1:]) for pattern in only):
+    if given.has("--include") and not fits("--include", parts[-1:]):
         return False
-    if any(fits(pattern, parts[-1:]) for pattern in given.values("--exclude")):
-        return False
-    return not any(fits(pattern, parts[:-1]) for pattern in given.values("--exclude-dir"))
+    return not (fits("--exclude", parts[-1:]) or fits("--exclude-dir", parts[:-1]))
 
 
 PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "valued", "paths"))
@@ -85,26 +79,15 @@ PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "val
 MOMENTS: Final = frozenset(f"-newer{x}{y}" for x in "aBcm" for y in "aBcmt")
 """``-newerXY`` takes a path, or a moment where it ends in t."""
 
-RISKS: Final[dict[str, Risk]] = {
-    "-delete": "write",
-    "-fprint": "write",
-    "-fprint0": "write",
-    "-fprintf": "write",
-    "-fls": "write",
-    "-execdir": "execute",
-    "-ok": "execute",
-    "-okdir": "execute",
-}
-
-Inner = Callable[[Sequence[str], WorkingDirectory], CheckedCommand]
-
+WRITING: Final = names("-delete -fprint -fprint0 -fprintf -fls")
+"""What writes; anything else that is not known may run something."""
 
 NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
 """What tells of files without showing what they hold."""
 
 
 def check_find(
-    name: str, words: Sequence[str], place: WorkingDirectory, inner: Inner
+    name: str, words: Sequence[str], place: WorkingDirectory, check: Checker
 ) -> CheckedCommand:
     """
     Check ``find``.
@@ -113,7 +96,7 @@ def check_find(
         name: What was written.
         words: The arguments.
         place: Where paths are looked up.
-        inner: Checks the command of ``-exec``.
+        check: Checks any command, such as that of ``-exec``.
 
     Raises:
         Beyond: A predicate writes, runs, follows links, or is not known.
@@ -124,7 +107,7 @@ def check_find(
         starts.append(left.pop())
     for start in starts:
         place.resolve(start)
-    found = _Expression(name, place, inner)
+    found = _Expression(name, place, check)
     while left:
         found.take(left.pop(), left)
     if found.shows:
@@ -134,8 +117,8 @@ def check_find(
 
 
 class _Expression:
-    def __init__(self, name: str, place: WorkingDirectory, inner: Inner) -> None:
-        self.name, self.place, self.inner = name, place, inner
+    def __init__(self, name: str, place: WorkingDirectory, check: Checker) -> None:
+        self.name, self.place, self.check = name, place, check
         self.out: list[str] = []
         self.runs = self.shows = False
 
@@ -152,10 +135,8 @@ class _Expression:
         elif word == "-exec":
             self._exec(left)
         else:
-            raise Beyond(
-                f"{self.name} with {visible(word)} is more than this terminal knows to be safe.",
-                RISKS.get(word, "execute"),
-            )
+            why = f"{self.name} with {visible(word)} is more than this terminal knows to be safe."
+            raise Beyond(why, "write" if word in WRITING else "execute")
 
     def _exec(self, left: list[str]) -> None:
         words: list[str] = []
@@ -165,7 +146,7 @@ class _Expression:
             raise Refused(f"{self.name}: -exec is not ended by \\; or {{}} +.")
         end = left.pop()
         body = words[:-1] if end == "+" else words
-        checked = self.inner(body, self.place)
+        checked = check_inner(body, self.place, self.check, f"{self.name} -exec")
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
         self.runs = True
@@ -209,9 +190,8 @@ def check_inner(
     """
     name, *rest = words
     if name not in READERS:
-        raise Beyond(
-            f"{by} runs only programs that read their operands, not {visible(name)}.", "execute"
-        )
+        why = f"{by} runs only programs that read their operands, not {visible(name)}."
+        raise Beyond(why, "execute")
     return check(name, rest, place)
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import suggest_name
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below, find_binary
+from foldline.tools.terminal.programs import scripts, searching
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
@@ -18,14 +19,6 @@ from foldline.tools.terminal.programs.options import (
     names,
     option_spec,
     read_arguments,
-)
-from foldline.tools.terminal.programs.scripts import check_awk, check_jq, check_sed
-from foldline.tools.terminal.programs.searching import (
-    check_find,
-    check_grep,
-    check_inner,
-    check_rg,
-    check_xargs,
 )
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
@@ -109,10 +102,8 @@ def _check_operand(
     operand: str, row: Program, given: ProgramArguments, place: WorkingDirectory
 ) -> None:
     if row.expands and operand.startswith("@"):
-        raise Refused(
-            f"{visible(operand)} stands for the words in a file, which nobody has checked.",
-            f"Write {visible('./' + operand)} for a file of that name.",
-        )
+        why = f"{visible(operand)} stands for the words in a file, which nobody has checked."
+        raise Refused(why, f"Write {visible('./' + operand)} for a file of that name.")
     if operand == "-" or row.operands in {"text", "none"}:
         return
     if row.operands == "listed" and given.has(*_ITSELF) and not given.has(*_TARGET):
@@ -180,9 +171,9 @@ def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
 def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
     """Check ``which`` and ``whereis``: they are answered from the terminal's own list."""
     found = [path for word in words if (path := find_binary(word.removeprefix("-a")))]
-    return (
-        CheckedCommand("printf", ("--", "%s\n", *found)) if found else CheckedCommand("false", ())
-    )
+    if not found:
+        return CheckedCommand("false", ())
+    return CheckedCommand("printf", ("--", "%s\n", *found))
 
 
 def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -197,26 +188,28 @@ def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
 
 SPECIAL: Final[dict[str, Checker]] = {
     "[": check_test,
-    "awk": check_awk,
+    "awk": scripts.check_awk,
     "date": check_date,
     "df": check_df,
     "echo": check_echo,
-    "egrep": check_grep,
-    "fgrep": check_grep,
+    "egrep": searching.check_grep,
+    "fgrep": searching.check_grep,
+    "find": lambda name, words, place: searching.check_find(name, words, place, check_command),
     "git": check_git,
-    "grep": check_grep,
-    "jq": check_jq,
+    "grep": searching.check_grep,
+    "jq": scripts.check_jq,
     "printf": check_printf,
-    "rg": check_rg,
-    "sed": check_sed,
+    "rg": searching.check_rg,
+    "sed": scripts.check_sed,
     "test": check_test,
     "whereis": check_which,
     "which": check_which,
+    "xargs": lambda name, words, place: searching.check_xargs(name, words, place, check_command),
 }
 
-HELPING: Final = {name: name for name in ("find", "grep", "rg", "sed")} | {
-    "egrep": "grep",
-    "fgrep": "grep",
+HELPING: Final = {
+    **{name: name for name in ("find", "grep", "rg", "sed")},
+    **dict.fromkeys(("egrep", "fgrep"), "grep"),
 }
 """What explains itself besides the rows, by the program that is run."""
 
@@ -228,7 +221,7 @@ NETWORK: Final = names(
     "curl dig ftp host nc ncat netcat nslookup ping rsync scp sftp ssh telnet wget"
 )
 
-PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd", "find", "xargs"} - {"["}))
+PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd"} - {"["}))
 """What the terminal knows to only read."""
 
 
@@ -253,21 +246,10 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
         return SPECIAL[name](name, words, place)
     if name in TABLE:
         return _check_row(name, words, place)
-    if name == "find":
-        return check_find(
-            name,
-            words,
-            place,
-            lambda body, where: check_inner(body, where, check_command, "find -exec"),
-        )
-    if name == "xargs":
-        return check_xargs(name, words, place, check_command)
     if name in NETWORK:
         raise Refused(f"{name} is refused.", "The terminal has no network.")
     if name in WRITERS:
         raise Beyond(f"{name} changes files.", "write")
     near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
-    raise Beyond(
-        f"{visible(name, 60)} is not one of the programs that only read. {near}".rstrip(),
-        "execute",
-    )
+    why = f"{visible(name, 60)} is not one of the programs that only read. {near}"
+    raise Beyond(why.rstrip(), "execute")
