@@ -27,7 +27,7 @@ MAX_TEXT: Final = 500_000
 MAX_USER: Final = 4_000
 """Characters of a user's message that are indexed: what is longer was pasted."""
 
-PROSE, REPEATED, WRITTEN, USER = 0.36, 0.3, 0.1, 0.17
+PROSE, REPEATED, WRITTEN, USER = 0.36, 0.3, 0.12, 0.17
 """
 What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
 of how often, and what one is worth in call arguments only, or in the user's words besides.
