@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.arrangement import (
@@ -20,9 +20,10 @@ from foldline.formats.arrangement import (
 )
 from foldline.formats.fields import named_errors
 from foldline.formats.json_document import style_of
-from foldline.formats.recording import Recording
+from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 _SHOWN = 20
 """How many unreadable lines are named one by one."""
@@ -140,8 +141,69 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
     return named_errors(line)
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What the model saw up to a compaction, or sees now, with the lines of each message."""
+
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    places: Places = field(default_factory=dict, repr=False)
+
+
+def spoken_lines(segments: Iterable[Segment]) -> frozenset[int]:
+    """Return the lines of all messages."""
+    places = (lines for segment in segments for lines in segment.places.values())
+    return frozenset(line for lines in places for line in lines)
+
+
+class SessionFormat(ABC):
+    """
+    A kind of session file, which compactions divide into segments.
+
+    ``dialect`` is that of the messages.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    dialect: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, source: TranscriptSource) -> float:
+        """Return how sure it is that this is such a file, from 0 to 1."""
+
+    @abstractmethod
+    def read(self, source: TranscriptSource) -> tuple[Any, tuple[str, ...]]:
+        """
+        Return a session with its segments, the current one last, and warnings.
+
+        Raises:
+            InputError: Naming the line and the field of a message that is malformed.
+        """
+
+    @abstractmethod
+    def draft(self, session: Any) -> SessionDraft:
+        """Begin the changed file of a session."""
+
+    def transcript(self, session: Any, segment: Segment) -> Transcript:
+        """Return a segment as a conversation."""
+        del session
+        return Transcript(segment.messages, self.dialect)
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read the segments of a session."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
+        session, warnings = self.read(source)
+        transcripts = [self.transcript(session, segment) for segment in session.segments]
+        return Recording(self.name, name_segments(transcripts, session.id), session, warnings)
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write a session: untouched lines as they stand, changed and new ones in its way."""
+        session = recording.document
+        return self.draft(session).write(session.segments, recording)
+
+
 class SessionDraft(ABC):
-    """A session file in the making: its slots, which of them have a new parent, and its lines."""
+    """A session file in the making: its slots, and which of them have a new parent."""
 
     def __init__(self, lines: Lines) -> None:
         self.old = lines
@@ -156,7 +218,7 @@ class SessionDraft(ABC):
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
 
-    def write(self, segments: Iterable[Any], recording: Recording) -> bytes:
+    def write(self, segments: Iterable[Segment], recording: Recording) -> bytes:
         """Write the file; segments whose messages are the same stay as they are."""
         for segment, there in zip(segments, recording.conversations, strict=True):
             messages = there.transcript.messages
@@ -186,3 +248,37 @@ class SessionDraft(ABC):
         for position, parent in parents.items():
             slot = self.slots[position]
             self.parents[slot.id if isinstance(slot, Message) else slot] = parent
+
+
+class JsonDraft(SessionDraft):
+    """
+    A session file in the making, of which every line is JSON.
+
+    Args:
+        lines: The file as it was.
+        spoken: The lines that new ones may be like.
+    """
+
+    def __init__(self, lines: Lines, spoken: Iterable[int]) -> None:
+        super().__init__(lines)
+        self.spoken = frozenset(spoken)
+
+    @abstractmethod
+    def changed(self, line: int) -> Any:
+        """Return the new value of a line, None for one that stays as it is."""
+
+    @abstractmethod
+    def added(self, message: Message, near: dict[str, Any]) -> Iterable[Any]:
+        """Return the values that stand for a new message, beside the value of a line near it."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+        neighbour = min(self.spoken, default=0)
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                for value in self.added(slot, self.old.value(neighbour)):
+                    yield self.old.write(value, like=neighbour)
+                continue
+            value = self.changed(slot)
+            yield self.old.data[slot] if value is None else self.old.write(value, like=slot)
+            neighbour = slot if slot in self.spoken else neighbour

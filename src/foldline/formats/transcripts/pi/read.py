@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from foldline.formats.arrangement import LineTree, Places, text_column
+from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
 from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.jsonl import Lines, Segment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
@@ -210,16 +210,9 @@ MAX_SEGMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PiSegment:
-    """
-    What the model saw up to a compaction, or sees now.
+class PiSegment(Segment):
+    """A segment that begins with the summary of the line ``compaction``, where that has one."""
 
-    It begins with the summary of the line ``compaction``, if that line exists and has one;
-    ``places`` has the line of each message behind it.
-    """
-
-    messages: tuple[Message, ...] = field(default=(), repr=False)
-    places: Places = field(default_factory=dict, repr=False)
     compaction: int | None = None
 
 
