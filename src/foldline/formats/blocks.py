@@ -11,7 +11,7 @@ from typing import Any, Final
 from foldline.errors import InputError
 from foldline.lazy_patterns import lazy_pattern
 from foldline.values.media import image_size_base64
-from foldline.values.messages import Media, MediaKind, Message, Opaque
+from foldline.values.messages import Media, MediaKind, Message, Opaque, Thinking
 
 _DATA_URI = lazy_pattern(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},")
 
@@ -138,6 +138,15 @@ def _split(uri: str) -> tuple[str, str]:
     """Split a data URI into MIME type and data."""
     head, _, data = uri.partition(",")
     return head[5:200].split(";", 1)[0], data
+
+
+def read_thinking_blocks(value: Any) -> tuple[Thinking, ...]:
+    """Read reasoning that stands beside the content, in blocks as Anthropic signs them."""
+    return tuple(
+        Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
+        for block in (value if isinstance(value, list) else ())
+        if isinstance(block, dict)
+    )
 
 
 MAX_DEPTH = 8

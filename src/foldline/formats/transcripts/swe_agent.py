@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from foldline.formats.blocks import read_thinking_blocks
 from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at
@@ -102,7 +103,11 @@ def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -
         call = ToolCall(f"step_{index}", COMMAND, wire["action"])
         return Message(role, (*([Text(speech)] if speech else []), call), wire, NAME)
     calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
-    parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *calls)
+    parts: tuple[Part, ...] = (
+        *read_thinking_blocks(wire.get("thinking_blocks")),
+        *_content(wire, index),
+        *calls,
+    )
     return Message(role, parts, wire, NAME)
 
 
@@ -116,16 +121,6 @@ def _split(wire: dict[str, Any]) -> tuple[str, str, str]:
     fence = _FENCE.search(before, max(0, len(before) - 64))
     cut = fence.start() if fence else len(before)
     return before[:cut], before[cut:], after
-
-
-def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
-    blocks = wire.get("thinking_blocks")
-    items = blocks if isinstance(blocks, list) else []
-    return tuple(
-        Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
-        for block in items
-        if isinstance(block, dict)
-    )
 
 
 def _content(wire: dict[str, Any], index: int) -> tuple[Text, ...]:

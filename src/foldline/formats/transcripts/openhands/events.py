@@ -65,11 +65,13 @@ def decode(source: TranscriptSource) -> Recording:
     responses = _responses(visible)
     with at_line(range(len(values))):
         messages = [_message(response) for response in responses]
-    there = Transcript.of(messages, NAME, tools=_tools(visible))
+    prompts = (event for _, event in visible if event["kind"] == "SystemPromptEvent")
+    tools = next((e["tools"] for e in prompts if isinstance(e.get("tools"), list)), ())
+    there = Transcript.of(messages, NAME, tools=tuple(tools))
     rows: dict[str, tuple[int, ...]] = {}
     summaries: dict[str, int] = {}
     for message, response in zip(there.messages, responses, strict=True):
-        if _is_summary(message):
+        if response[0][1]["kind"] == SUMMARY:
             summaries[message.id] = response[0][0]
         else:
             rows[message.id] = tuple(row for row, _ in response)
@@ -109,7 +111,9 @@ def _view(events: _Response) -> _Response:
         if str(event.get("kind")) in KINDS:
             visible.append((row, event))
         elif event.get("kind") == SUMMARY:
-            gone = set(_strings(event.get("forgotten_event_ids")))
+            forgotten = event.get("forgotten_event_ids")
+            listed = forgotten if isinstance(forgotten, list) else ()
+            gone = {number for number in listed if isinstance(number, str)}
             visible = [item for item in visible if _number(item[1]) not in gone]
             offset = event.get("summary_offset")
             if isinstance(event.get("summary"), str) and isinstance(offset, int):
@@ -157,10 +161,6 @@ def _lines(message: Message, rows: Sequence[int], lines: Lines) -> list[bytes]:
     ]
 
 
-def _is_summary(message: Message) -> bool:
-    return bool(message.raw[0]["kind"] == SUMMARY)
-
-
 def _update_summaries(
     document: EventLog, visible: Sequence[tuple[Message, int]]
 ) -> dict[int, dict[str, Any]]:
@@ -189,14 +189,3 @@ def _counts(sized: Iterable[tuple[Message, int]]) -> dict[str, int]:
         out[message.id] = count
         count += size
     return out
-
-
-def _tools(visible: _Response) -> tuple[Any, ...]:
-    for _, event in visible:
-        if event["kind"] == "SystemPromptEvent" and isinstance(event.get("tools"), list):
-            return tuple(event["tools"])
-    return ()
-
-
-def _strings(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
