@@ -10,6 +10,7 @@ from foldline.errors import InputError
 from foldline.values.messages import Role, Text, Usage
 
 PartKind = TypeVar("PartKind")
+Default = TypeVar("Default", str, None)
 
 
 def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field: str) -> Any:
@@ -143,7 +144,7 @@ def read_answered_call(wire: Mapping[str, Any], index: int) -> tuple[str | None,
     return number, name if isinstance(name, str) else ""
 
 
-def text_or(value: Any, default: str) -> str:
+def text_or(value: Any, default: Default) -> str | Default:
     """Return a value if it is a text with something in it, else the default."""
     return value if isinstance(value, str) and value else default
 

@@ -11,7 +11,14 @@ from typing import Any, get_args
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url
-from foldline.formats.fields import expect, named_errors, read_content, read_objects, read_role
+from foldline.formats.fields import (
+    expect,
+    named_errors,
+    read_content,
+    read_objects,
+    read_role,
+    text_or,
+)
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
@@ -193,11 +200,9 @@ class _Reader:
             signed = hidden or bool(wire.get("signature"))
             return Thinking("" if hidden else value, signed, raw=wire)
         media: MediaKind | None = next((k for k in get_args(MediaKind) if k == kind), None)
-        if media is not None:
-            detail = wire.get("detail")
-            detail = detail if isinstance(detail, str) else None
-            return media_from_url(value, wire, kind=media, detail=detail)
-        return Opaque(kind, value, raw=wire)
+        if media is None:
+            return Opaque(kind, value, raw=wire)
+        return media_from_url(value, wire, kind=media, detail=text_or(wire.get("detail"), None))
 
     def _call(self, wire: dict[str, Any], index: int, field: str) -> ToolCall:
         number = expect(wire.get("id"), str, index, f"{field}.id")
@@ -214,19 +219,17 @@ class _Reader:
 def _entry(message: Message, rest: Sequence[Part]) -> dict[str, Any]:
     entry = envelope(message, NAME)
     entry["content"] = _content_wire(rest, message)
+    entry.pop("tool_calls", None)
     calls = [_call_wire(call, message) for call in message.calls]
-    if calls:
-        entry["tool_calls"] = calls
-    else:
-        entry.pop("tool_calls", None)
-    return entry
+    return {**entry, "tool_calls": calls} if calls else entry
 
 
 def _result(result: ToolResult, message: Message) -> dict[str, Any]:
-    own = message.dialect == NAME and message.role == "tool"
-    entry = envelope(message, NAME) if own else {"role": "tool"}
-    fields = {"tool_call_id": result.call_id, "function": result.name} if not own else {}
-    return entry | {"content": _content_wire(result.content, message)} | fields
+    content = {"content": _content_wire(result.content, message)}
+    if message.dialect == NAME and message.role == "tool":
+        return envelope(message, NAME) | content
+    names = {"tool_call_id": result.call_id, "function": result.name}
+    return {"role": "tool"} | content | names
 
 
 def _content_wire(parts: Sequence[Part], message: Message) -> Any:
@@ -236,31 +239,23 @@ def _content_wire(parts: Sequence[Part], message: Message) -> Any:
     return [_block_wire(part) for part in spoken]
 
 
-def _block_wire(part: Text | Thinking | Media | Opaque) -> dict[str, Any]:
-    if isinstance(part.raw, dict):
-        own: dict[str, Any] = part.raw
-        return own
+def _block_wire(part: Text | Thinking | Media | Opaque) -> Any:
     if isinstance(part, Thinking):
-        return {"type": "reasoning", "reasoning": part.text}
-    return {"type": "text", "text": flat_text([part])}
+        return part.raw or {"type": "reasoning", "reasoning": part.text}
+    return part.raw if isinstance(part.raw, dict) else {"type": "text", "text": flat_text([part])}
 
 
 def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
-    raw = call.raw if message.dialect == NAME and isinstance(call.raw, dict) else None
-    if raw is None:
-        given = arguments_object(call.arguments)
-        return {"id": call.id, "function": call.name, "arguments": given, "type": "function"}
-    if _same_arguments(raw, call):
-        return raw
-    return {**raw, "arguments": arguments_object(call.arguments)}
-
-
-def _same_arguments(raw: dict[str, Any], call: ToolCall) -> bool:
+    changed = arguments_object(call.arguments)
+    if message.dialect != NAME or not isinstance(call.raw, dict):
+        return {"id": call.id, "function": call.name, "arguments": changed, "type": "function"}
+    raw: dict[str, Any] = call.raw
     given = raw.get("arguments")
     refers = isinstance(given, dict) and any(
         isinstance(value, str) and value.startswith(_ATTACHMENT) for value in given.values()
     )
-    return not refers and arguments_text(given) == call.arguments
+    same = not refers and arguments_text(given) == call.arguments
+    return raw if same else {**raw, "arguments": changed}
 
 
 # --- archives ------------------------------------------------------------------------------
