@@ -19,9 +19,8 @@ from foldline.session.append import BATCH, add_batch, append, batches
 from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
 from foldline.session.overflow import overflowed
-from foldline.session.remember import remember
 from foldline.session.runner import SessionRunner
-from foldline.session.undo import pin, undo
+from foldline.session.user_changes import pin, remember, undo
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
 

@@ -26,8 +26,7 @@ from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
 from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
-from foldline.session.remember import remember
-from foldline.session.undo import pin, undo
+from foldline.session.user_changes import pin, remember, undo
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage

@@ -1,16 +1,21 @@
-"""What a user changes in what was made: a compaction taken back, a message pinned."""
+"""What a user changes: a compaction taken back, a message pinned, a text to be remembered."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from foldline.engine.receipt import Receipt
-from foldline.errors import FoldlineError
+from foldline.errors import FoldlineError, InputError
 from foldline.recall import Holdings
 from foldline.recall.holdings import resolve
+from foldline.session.memory import text_to_store
 from foldline.session.notify import watch_compaction
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
+from foldline.summary.cleanup import neutralize
+
+LONGEST = 400_000
+"""Characters that a text may have; a longer one is not even counted."""
 
 
 def _void(state: SessionState, **what: Any) -> Change:
@@ -68,3 +73,41 @@ def pin(state: SessionState, handle: str) -> str:
             state.shown.pin(number)
             state.shelf.void(state.shown.tokens)
     return number
+
+
+def remember(state: SessionState, text: str) -> None:
+    """
+    Let the next compaction begin its snapshot with a text; what was prepared no longer holds.
+
+    Args:
+        state: The session.
+        text: What it says; "" takes it back.
+
+    Raises:
+        InputError: It says nothing, or takes more than an account may.
+    """
+    kept = _check_text(state, text) if text.strip() else ""
+    at, now = len(state.shown.log), state.setting.clock()
+    memory = text_to_store(kept, at, state.generation, now)
+    with state.record(Change(at=at, memory=memory, forgets=True, time=now)):
+        state.shelf.void(state.shown.tokens)
+        state.shelf.text = kept
+
+
+def _check_text(state: SessionState, text: str) -> str:
+    """Return a text without what could pass for Foldline's own; handles are checked when used."""
+    setting = state.setting
+    most = round(setting.config.summary.share * setting.budget.target)
+    if len(text) <= LONGEST:
+        kept = neutralize(text, lambda _: True)
+        size = setting.counter.text(kept)
+        if size <= most:
+            if any(sign.isalnum() for sign in kept):
+                return kept
+            raise InputError("The text for the session memory says nothing")
+    else:
+        size = len(text) // 4
+    raise InputError(
+        f"The text for the session memory takes about {size:,} tokens, and has room for {most:,}",
+        hint="Shorten it, or raise summary.share or the target of a compaction.",
+    )
