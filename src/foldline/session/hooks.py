@@ -19,7 +19,7 @@ from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_threa
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
-from foldline.redaction import redact_json
+from foldline.redaction import explain_error
 from foldline.session.fair_lock import loop_of_turn
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -168,10 +168,8 @@ def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     except (DeadlineExceeded, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
     except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
-        return (
-            None,
-            f"The hook {_name(hook)} raised {type(error).__name__}: {_describe_error(error)}",
-        )
+        # Without keys: receipts are kept.
+        return None, f"The hook {_name(hook)} raised {explain_error(error)[:240]}"
 
 
 def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventLoop | None) -> Any:
@@ -195,12 +193,6 @@ def _free_loop() -> asyncio.AbstractEventLoop | None:
     except RuntimeError:
         return loop_of_turn()
     return None
-
-
-def _describe_error(error: Exception) -> str:
-    """Return what an exception says, without keys: receipts are kept."""
-    words: str = redact_json(str(error))
-    return words[:200]
 
 
 def _name(hook: Hook) -> str:
