@@ -348,7 +348,7 @@ class Archive:
 
     def _log(self, stored: StoredSession) -> Log:
         dialect = _dialect(stored.head.dialect)
-        return Log(stored, lambda item: decode_stored(dialect, item).message, lambda: stored)
+        return Log(stored, lambda item: decode_stored(dialect, item), lambda: stored)
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""
@@ -376,7 +376,7 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
 def _message(stored: StoredSession, position: int) -> Message:
     with reading(stored.head.name):
         item = stored.messages[position]
-        message = decode_stored(_dialect(stored.head.dialect), item).message
+        message = decode_stored(_dialect(stored.head.dialect), item)
         return replace(message, id=item.id, pinned=item.pinned)
 
 

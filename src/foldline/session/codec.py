@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from foldline.errors import UNREADABLE, InputError, StoreError
 from foldline.formats.dialect import Dialect
+from foldline.formats.registry import detect_with_score, dialect
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import content_hash
@@ -71,8 +72,6 @@ class Codec:
         """
         if self.dialect is not None and self.settled:
             return self.dialect, True
-        from foldline.formats.registry import detect_with_score
-
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True
         found, sure = detect_with_score(wires)
@@ -83,8 +82,6 @@ class Codec:
     def follow(self, name: str) -> None:
         """Use the dialect that the store has come to know, where it is another one."""
         if name and name != self.name:
-            from foldline.formats.registry import dialect
-
             self.dialect = dialect(name)
 
     def settle(self, dialect: Dialect, *, final: bool) -> None:
@@ -167,7 +164,7 @@ def encode_stored(reading: DecodedMessage, message: Message, time: float) -> Sto
     )
 
 
-def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMessage:
+def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> Message:
     """
     Read a stored message again; its id is the content hash, as when it was first read.
 
@@ -179,18 +176,16 @@ def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMess
     try:
         raw = thaw(stored.wire)
         if stored.form is not None:
-            message = replace(message_from_json(stored.form, thaw), raw=raw)
-        elif dialect is not None:
-            message = dialect.decode([raw]).messages[0]
-        else:
-            raise InputError("its format is not known")
+            return replace(message_from_json(stored.form, thaw), raw=raw)
+        if dialect is not None:
+            return dialect.decode([raw]).messages[0]
+        raise InputError("its format is not known")
     except UNREADABLE as error:
         raise StoreError(
             f"The stored message {stored.id} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
             damaged=True,
         ) from error
-    return DecodedMessage(message, stored.form)
 
 
 def freeze(raw: Any) -> Any:

@@ -113,7 +113,7 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
         another version of Foldline wrote it. Then it is prepared anew when that is due.
     """
     try:
-        covered = tuple(shown[: _whole(stored.content["covered"])])
+        covered = tuple(shown[: stored.content["covered"]])
         dialect = stored.content["dialect"]
         if not covered or covered[-1].id != stored.until:
             return None
@@ -159,9 +159,3 @@ def _words(recall: Any) -> dict[str, str]:
     if not isinstance(recall, dict) or not all(isinstance(one, str) for one in recall.values()):
         raise TypeError("not the words of handles")
     return dict(recall)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("not a number of messages")
-    return value

@@ -131,7 +131,7 @@ class SessionState:
         self.shown.restore(self.history.steps(self.checkpoint + 1), start)
 
     def _read(self, item: StoredMessage) -> Message:
-        return decode_stored(self.codec.dialect, item).message
+        return decode_stored(self.codec.dialect, item)
 
     def _find_last_answer(self, stored: StoredSession) -> float:
         """Return when the model last answered, in seconds; where that is long ago, about when."""
