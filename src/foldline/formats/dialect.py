@@ -120,6 +120,19 @@ class Dialect(ABC):
         return self.rules(items)
 
 
+def in_body(items: list[Any], key: str, around: Mapping[str, Any]) -> Any:
+    """
+    Return a list of messages, in a request body where anything surrounds it.
+
+    Args:
+        items: The messages.
+        key: Where a body has them.
+        around: Further fields of the body; those without a value are left out.
+    """
+    filled = {name: value for name, value in around.items() if value}
+    return {**filled, key: items} if filled else items
+
+
 @dataclass(frozen=True, slots=True)
 class PairingTurn:
     """

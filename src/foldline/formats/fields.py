@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from foldline.errors import InputError
 from foldline.values.messages import Role, Text, Usage
@@ -20,15 +20,12 @@ def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field:
     Raises:
         InputError: Naming message, field, what was found and what was expected.
     """
-    if isinstance(value, kinds) and not (isinstance(value, bool) and bool not in _tuple(kinds)):
+    wanted = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted):
         return value
-    wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in _tuple(kinds))
+    names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in wanted)
     found = _NAMES.get(type(value), type(value).__name__)
-    raise InputError(f"expected {wanted}, found {found}", index=index, field=field)
-
-
-def _tuple(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
-    return kinds if isinstance(kinds, tuple) else (kinds,)
+    raise InputError(f"expected {names}, found {found}", index=index, field=field)
 
 
 _NAMES = {
@@ -42,12 +39,7 @@ _NAMES = {
 }
 
 
-ROLES: Final[Mapping[str, Role]] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
+ROLES: Final[Mapping[str, Role]] = {role: role for role in get_args(Role)}
 """The roles of chat messages that are called what they are called here."""
 
 TEXT_OR_LIST: Final = (str, list, type(None))

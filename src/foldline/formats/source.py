@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
 import zlib
@@ -33,7 +35,6 @@ LONGEST_HEAD_LINE = 8 * 1024 * 1024
 
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,35 +192,19 @@ def unpacked_limit(packed: int, max_bytes: int | None) -> int:
 
 def _gunzip(data: bytes, name: str, limit: int) -> bytes:
     """Decompress every member of a gzip file, never more than the limit."""
-    pieces: list[bytes] = []
-    size = position = 0
-    engine, piece = zlib.decompressobj(wbits=31), b""
-    while position < len(data) or len(piece) == _CHUNK:
-        if engine.eof:
-            if not data.startswith(_GZIP, position):
-                break
-            engine = zlib.decompressobj(wbits=31)
-        chunk = data[position : position + _CHUNK]
-        try:
-            piece = engine.decompress(chunk, _CHUNK)
-        except zlib.error as error:
-            raise _damage_error(name, str(error)) from error
-        position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            raise too_large(name, limit)
-    if not engine.eof:
-        raise _damage_error(name, "it ends too early")
-    if data[position:].strip(b"\0"):
-        raise _damage_error(name, "something else follows it")
-    return b"".join(pieces)
-
-
-def _damage_error(name: str, why: str) -> InputError:
-    return InputError(
-        f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
-    )
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            plain = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        why = "it ends too early" if isinstance(error, EOFError) else str(error)
+        if why.startswith("Not a gzipped file"):  # the beginning was one
+            why = "something else follows it"
+        raise InputError(
+            f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
+        ) from error
+    if len(plain) > limit:
+        raise too_large(name, limit)
+    return plain
 
 
 def too_large(name: str, limit: int) -> InputError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.fields import text_or
 
 
 def json_text(value: Any, index: int | None = None, field: str = "") -> str:
@@ -97,12 +98,6 @@ def _schemas(tool: Any) -> list[ToolSchema]:
     name = inner.get("name")
     if not isinstance(name, str) or not (isinstance(parameters, dict) or inner is not tool):
         return []
-    empty = {"type": "object", "properties": {}}
-    description = inner.get("description")
-    return [
-        ToolSchema(
-            name,
-            description if isinstance(description, str) else "",
-            parameters if isinstance(parameters, dict) else empty,
-        )
-    ]
+    if not isinstance(parameters, dict):
+        parameters = {"type": "object", "properties": {}}
+    return [ToolSchema(name, text_or(inner.get("description"), ""), parameters)]

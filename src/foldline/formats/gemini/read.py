@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from foldline.formats.blocks import media_part, unknown_role
-from foldline.formats.fields import expect, read_objects
+from foldline.formats.fields import expect, read_objects, text_or
 from foldline.formats.tool_json import arguments_text, json_text
 from foldline.values.messages import (
     Content,
@@ -156,15 +156,11 @@ def _other(wire: dict[str, Any], signed: bool) -> Part:
     for field, key in (("executableCode", "code"), ("codeExecutionResult", "output")):
         inner = get(wire, field)
         if isinstance(inner, dict):
-            return Opaque(field, _text(inner.get(key)), wire)
+            return Opaque(field, text_or(inner.get(key), ""), wire)
     named = [key for key, value in wire.items() if value is not None]
     if signed and set(named) <= {"thought", "thoughtSignature", "thought_signature"}:
         return Thinking("", True, wire)
     return Opaque(named[0] if named and isinstance(named[0], str) else "empty", raw=wire)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _call(wire: dict[str, Any], signed: bool, index: int, field: str) -> ToolCall:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import is_own, note
+from foldline.formats.foreign import flat_text, is_own, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
     NAME,
@@ -139,7 +139,6 @@ def _response(response: Mapping[str, Any], result: ToolResult) -> dict[str, Any]
 
 def _foreign_result(result: ToolResult) -> dict[str, Any]:
     number = {"id": result.call_id} if result.call_id else {}
-    texts = [note(p) if isinstance(p, (Media, Opaque)) else p.text for p in result.content]
-    response = {"error" if result.is_error else "output": "\n".join(texts)}
+    response = {"error" if result.is_error else "output": flat_text(result.content)}
     name = result.name or result.call_id or "unknown"
     return {"functionResponse": {**number, "name": name, "response": response}}

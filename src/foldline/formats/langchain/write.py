@@ -112,8 +112,12 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
             out[key] = [_entry(call, key) for call in calls if key in call.raw]
     chunks = fields.get("tool_call_chunks")
     if isinstance(chunks, list):
+        known = {call.id: call for call in calls if call.id}
+        named = [c for c in chunks if isinstance(c, dict) and isinstance(c.get("id"), str)]
         out["tool_call_chunks"] = [
-            _chunk(chunk, call) for chunk, call in _match_chunks(chunks, calls)
+            chunk if _is_unchanged(call) else {**chunk, "args": call.arguments}
+            for chunk in named
+            if (call := known.get(chunk["id"])) is not None
         ]
     return out
 
@@ -181,18 +185,6 @@ def _sent_wire(call: ToolCall) -> dict[str, Any]:
     return {**item, "arguments": call.arguments}
 
 
-def _match_chunks(
-    chunks: Sequence[Any], calls: Sequence[ToolCall]
-) -> list[tuple[dict[str, Any], ToolCall]]:
-    known = {call.id: call for call in calls if call.id}
-    named = [c for c in chunks if isinstance(c, dict) and isinstance(c.get("id"), str)]
-    return [(chunk, known[chunk["id"]]) for chunk in named if chunk["id"] in known]
-
-
-def _chunk(chunk: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    return chunk if _is_unchanged(call) else {**chunk, "args": call.arguments}
-
-
 def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> Any:
     """
     Write parts as content.
@@ -208,7 +200,10 @@ def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> 
     written = [wire for part in parts if (wire := _wire(part, own)) is not None]
     if not blocks and all(isinstance(wire, str) for wire in written):
         return "\n".join(written)
-    return [_text_block(wire) if isinstance(wire, str) and not own else wire for wire in written]
+    return [
+        {"type": "text", "text": wire} if isinstance(wire, str) and not own else wire
+        for wire in written
+    ]
 
 
 def _wire(part: Part, own: bool) -> Any:
@@ -227,10 +222,6 @@ def _wire(part: Part, own: bool) -> Any:
             return _media(part)
         case Opaque():
             return note(part)
-
-
-def _text_block(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
 
 
 def _media(part: Media) -> Any:

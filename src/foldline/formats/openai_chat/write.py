@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import note
+from foldline.formats.foreign import flat_text
 from foldline.formats.tool_json import arguments_json, arguments_text
 from foldline.values.messages import (
     Media,
@@ -56,7 +56,7 @@ def built_messages(message: Message) -> list[Any]:
         {
             "role": "tool",
             "tool_call_id": result.call_id or "",
-            "content": "\n".join(map(_plain, result.content)),
+            "content": flat_text(result.content),
         }
         for result in message.results
     ]
@@ -124,7 +124,7 @@ def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
         blocks = [_block(part, own=own) for part in kept_parts]
         if own or any(block["type"] != "text" for block in blocks):
             return blocks
-    return "\n".join(map(_plain, kept_parts))
+    return flat_text(kept_parts)
 
 
 def _block(part: Part, *, own: bool) -> Any:
@@ -140,10 +140,4 @@ def _block(part: Part, *, own: bool) -> Any:
         if source.data and source.media_type == "application/pdf":
             file = {"filename": "document.pdf", "file_data": source.data_uri}
             return {"type": "file", "file": file}
-    return {"type": "text", "text": _plain(part)}
-
-
-def _plain(part: Part) -> str:
-    if isinstance(part, (Media, Opaque)):
-        return note(part)
-    return part.text if isinstance(part, Text) else ""
+    return {"type": "text", "text": flat_text([part])}
