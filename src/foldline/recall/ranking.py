@@ -251,12 +251,11 @@ def rank_passages(
             held[number][index] = positions
         rarities.append(rarity(len(places), len(passages)))
     exact = _exact(corpus, question, len(passages))
-    rough = {
-        number: _own(words, rarities, len(passages[number].text) / mean) + exact.get(number, 0.0)
-        for number, words in held.items()
-    }
-    for number, extra in exact.items():
-        rough.setdefault(number, extra)
+    rough = exact.copy()
+    for number, words in held.items():
+        against = discount(len(passages[number].text) / mean, 1.0, LENGTH)
+        own = (rarities[index] * worth(len(found), against) for index, found in words.items())
+        rough[number] += sum(own)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
     near = {number for one in best for number in _neighbours(passages, one)}
     scored = []
@@ -308,28 +307,16 @@ def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
     if here.isdigit():
         end = position + len(word.stem)
         return not before.isdigit() and not corpus.cased[end : end + 1].isdigit()
-    end = _end(corpus.cased, position)
-    text = corpus.lower[position:end]
+    found = _WORD.match(corpus.cased, position)
+    text = corpus.lower[position : found.end() if found else position + 1]
     if text not in corpus.stems:
         corpus.stems[text] = stem(text)
     return corpus.stems[text] == word.stem
 
 
-def _end(text: str, position: int) -> int:
-    found = _WORD.match(text, position)
-    return found.end() if found else position + 1
-
-
-def _own(words: Mapping[int, Sequence[int]], rarities: Sequence[float], length: float) -> float:
-    against = discount(length, 1.0, LENGTH)
-    return sum(
-        rarities[index] * worth(len(positions), against) for index, positions in words.items()
-    )
-
-
-def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> dict[int, float]:
+def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> defaultdict[int, float]:
     """Return what names and phrases count that stand in a passage as they are."""
-    out: dict[int, float] = defaultdict(float)
+    out = defaultdict[int, float](float)
     for name in question.names:
         owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
         for owner in owners:
