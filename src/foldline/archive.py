@@ -13,9 +13,9 @@ from typing import Any, Final, Self
 from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.formats.dialect import Dialect
-from foldline.recall import Holdings, Recalled, recall
+from foldline.recall import Recalled, recall
 from foldline.recall.fitting import cap
-from foldline.recall.holdings import parse
+from foldline.recall.holdings import parse, resolve
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
 from foldline.session.batches import COMPACTION, Batch
 from foldline.session.codec import DecodedMessage, decode_stored, encode_stored, freeze
@@ -99,14 +99,17 @@ class Archive:
         return tuple(found)
 
     def _load(self, name: str) -> StoredSession:
-        with reading(name):
-            stored = self._store.load(name)
+        stored = self._find(name)
         if stored is None:
             names = ", ".join(self._store.names()[:5])
             raise RecallError(
                 f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
             )
         return stored
+
+    def _find(self, name: str) -> StoredSession | None:
+        with reading(name):
+            return self._store.load(name)
 
     def compactions(self, name: str) -> tuple[Batch, ...]:
         """
@@ -297,8 +300,7 @@ class Archive:
 
     def _load_messages(self, name: str) -> Iterator[Message]:
         """Yield the messages of a session that may have been deleted by now."""
-        with reading(name):
-            stored = self._store.load(name)
+        stored = self._find(name)
         yield from () if stored is None else self._log(stored)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
@@ -330,11 +332,9 @@ class Archive:
 
     def _unknown_handle_error(self, handle: str) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
-        near = Holdings(
-            {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}
-        )
+        near = {number: 0 for name in self._store.names()[:5] for number in self._ids(name)}
         try:
-            recall(near, handle)
+            resolve(handle, near)
         except RecallError as error:
             return error
         return RecallError(f"Nothing is kept under {handle}.")
@@ -359,9 +359,6 @@ class Archive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-_NOTHING = Message("system", ())
 
 
 def _counter(max_tokens: int | None) -> TokenCounter | None:
