@@ -200,6 +200,5 @@ def bounded_nesting() -> Iterator[None]:
         yield
     except RecursionError as error:
         raise InputError(
-            "A value is nested too deeply",
-            hint="Flatten it; no model reads hundreds of levels.",
+            "A value is nested too deeply", hint="Flatten it; no model reads hundreds of levels."
         ) from error

@@ -71,10 +71,7 @@ class JsonStyle:
 
     def _dumps(self, value: Any, ascii_only: bool) -> str:
         return json.dumps(
-            value,
-            indent=self.indent,
-            separators=(self.comma, self.colon),
-            ensure_ascii=ascii_only,
+            value, indent=self.indent, separators=(self.comma, self.colon), ensure_ascii=ascii_only
         )
 
 

@@ -119,12 +119,7 @@ def new_message(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
     match shape:
         case "constructor":
             path = ["langchain", "schema", "messages", CLASSES[kind]]
-            return {
-                "lc": 1,
-                "type": "constructor",
-                "id": path,
-                "kwargs": {**fields, "type": kind},
-            }
+            return {"lc": 1, "type": "constructor", "id": path, "kwargs": {**fields, "type": kind}}
         case "data":
             return {"type": kind, "data": {**fields, "type": kind}}
         case "dict":

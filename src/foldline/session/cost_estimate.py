@@ -87,10 +87,7 @@ def _effort(state: SessionState, outcome: Outcome, before: View, asked: list[Ask
     most = state.setting.config.limits.attempts
     times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
     return replace(
-        made,
-        asks=times,
-        input_tokens=times * read,
-        output_tokens=times * asked[0].max_tokens,
+        made, asks=times, input_tokens=times * read, output_tokens=times * asked[0].max_tokens
     )
 
 
