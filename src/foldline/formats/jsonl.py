@@ -107,15 +107,12 @@ def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, .
     lines = Lines(source.lines, source.encoding)
     values = [parse_line(line, source.encoding) for line in lines.data]
     objects = [value if isinstance(value, dict) else None for value in values]
-    return lines, objects, _unreadable(lines.data, objects)
-
-
-def _unreadable(lines: tuple[bytes, ...], objects: list[Any]) -> tuple[str, ...]:
-    bad = [n for n, line in enumerate(lines) if objects[n] is None and line.strip(b"\0 \t\r\n")]
-    warnings = [_sentence(lines[number], number, len(lines)) for number in bad[:_SHOWN]]
+    data = lines.data
+    bad = [n for n, line in enumerate(data) if objects[n] is None and line.strip(b"\0 \t\r\n")]
+    warnings = [_sentence(data[number], number, len(data)) for number in bad[:_SHOWN]]
     if len(bad) > _SHOWN:
         warnings.append(f"{len(bad) - _SHOWN} more lines are not JSON objects")
-    return tuple(warnings)
+    return lines, objects, tuple(warnings)
 
 
 def _sentence(line: bytes, number: int, count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from foldline.formats.anthropic.read import NAME, ROLES, read_message, system_text
@@ -82,9 +82,9 @@ class AnthropicDialect(Dialect):
         joined: tuple[Role, ...] = ("assistant", "tool")
         return write_messages(messages, NAME, changed_message, built_message, "content", joined)
 
-    def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API, those of the system prompt among them."""
-        return [*self.rules(items), *check_fields(around, SYSTEM, 0)]
+    def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
+        """Check the system prompt."""
+        return check_fields(around, SYSTEM, 0)
 
 
 def _speaks(item: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from foldline.formats.blocks import media_source
 from foldline.formats.foreign import flat_text, is_own, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
+    CALL,
     NAME,
     answer_content,
     answer_key,
@@ -16,7 +17,6 @@ from foldline.formats.gemini.read import (
     is_small,
     spelling,
 )
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,
     Message,
@@ -105,13 +105,11 @@ def _foreign_media(part: Media | Opaque) -> dict[str, Any]:
 
 def _call_wire(call: ToolCall, wire: Any) -> dict[str, Any]:
     if not isinstance(wire, dict):
-        number = {"id": call.id} if call.id else {}
-        args = arguments_object(call.arguments)
-        return {"functionCall": {**number, "name": call.name, "args": args}}
+        function = CALL.write(call, None)
+        return {"functionCall": {k: v for k, v in function.items() if v or k != "id"}}
     key = spelling(wire, "functionCall")
-    if arguments_text(wire[key].get("args"), None, "args") == call.arguments:
-        return wire
-    return {**wire, key: {**wire[key], "args": arguments_object(call.arguments)}}
+    function = CALL.write(call, wire[key])
+    return wire if function is wire[key] else {**wire, key: function}
 
 
 def _result_wire(result: ToolResult, wire: Any) -> dict[str, Any]:

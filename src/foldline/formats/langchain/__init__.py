@@ -62,7 +62,12 @@ class LangChainDialect(Dialect):
         """Write a conversation in the shape in which it came; a foreign one becomes a list."""
         state = transcript.envelope
         if isinstance(state, ThreadState):
-            return _put(state.wire, write_messages(transcript.messages, state.shape))
+            items, wire = write_messages(transcript.messages, state.shape), state.wire
+            if wire is None:
+                return items
+            if isinstance(wire.get("values"), dict):
+                return {**wire, "values": {**wire["values"], "messages": items}}
+            return {**wire, "messages": items}
         return self.convert(transcript, own=transcript.dialect == self.name)
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
@@ -98,14 +103,6 @@ def _items(wire: Any) -> list[Any]:
         items = inner.get("messages") if isinstance(inner, dict) else wire.get("messages")
     found: list[Any] = expect(items, list, None, "messages" if items is not wire else "")
     return found
-
-
-def _put(wire: dict[str, Any] | None, items: list[Any]) -> Any:
-    if wire is None:
-        return items
-    if isinstance(wire.get("values"), dict):
-        return {**wire, "values": {**wire["values"], "messages": items}}
-    return {**wire, "messages": items}
 
 
 def _is_message(item: Any) -> bool:

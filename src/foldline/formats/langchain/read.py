@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
+from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, read_answered_call, read_objects, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
@@ -111,6 +113,18 @@ BLOCKS: Mapping[str, str] = {
 LISTS = ("tool_calls", "invalid_tool_calls")
 """Fields with parsed calls; what stands there is what LangChain sends."""
 
+PARSED = CallShape("args", new={"type": "tool_call"})
+
+
+def place_shape(place: str, entry: Mapping[str, Any]) -> CallShape:
+    """Return how an entry holds its call in one of the places that `read_calls` names."""
+    if place == "block":
+        number = "call_id" if entry.get("call_id") else "id"
+        return CallShape(BLOCKS[entry["type"]], number=number)
+    if place == "sent":
+        return CallShape(inner="function" if "function" in entry else "")
+    return PARSED
+
 
 def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     """
@@ -157,11 +171,9 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
 
 
 def _parse_call(key: str, wire: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
     # The parser leaves the name of an invalid call open.
-    name = expect(wire.get("name") or "", str, index, f"{field}.name")
-    arguments = arguments_text(wire.get("args"), index, f"{field}.args")
-    return ToolCall(number, name, arguments, raw={key: wire})
+    named = {**wire, "name": wire.get("name") or ""}
+    return replace(PARSED.read(named, index, field), raw={key: wire})
 
 
 def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -176,12 +188,7 @@ def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _read_sent_call(item: dict[str, Any], index: int) -> ToolCall:
     field = "additional_kwargs.tool_calls"
-    function = item.get("function", item)
-    inner = expect(function, dict, index, field)
-    number = expect(item.get("id"), (str, type(None)), index, f"{field}.id")
-    name = expect(inner.get("name"), str, index, f"{field}.name")
-    arguments = arguments_text(inner.get("arguments"), index, f"{field}.arguments")
-    return ToolCall(number, name, arguments, raw={"sent": item})
+    return replace(place_shape("sent", item).read(item, index, field), raw={"sent": item})
 
 
 def _number(block: Mapping[str, Any]) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from foldline.formats.blocks import media_source
 from foldline.formats.foreign import adapt, is_own, note
-from foldline.formats.langchain.read import BLOCKS, LISTS, NAME
+from foldline.formats.langchain.read import LISTS, NAME, PARSED, place_shape
 from foldline.formats.langchain_shapes import Shape, fields_of, new_message, update_message
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,
     Message,
@@ -87,21 +87,10 @@ def _write_message(message: Message, parts: tuple[Part, ...], shape: Shape) -> A
     thoughts = [p.text for p in parts if isinstance(p, Thinking) and p.text and not p.signed]
     if thoughts:
         fields["additional_kwargs"] = {"reasoning_content": "\n".join(thoughts)}
-    calls = [new_call(part) for part in parts if isinstance(part, ToolCall)]
+    calls = [PARSED.write(part, None) for part in parts if isinstance(part, ToolCall)]
     if calls:
         fields["tool_calls"] = calls
     return new_message(kinds.get(message.role, "human"), fields, shape)
-
-
-def block_wire(call: ToolCall) -> dict[str, Any] | None:
-    """Return the content block of a call, None where it has none."""
-    if "block" not in call.raw:
-        return None
-    block = _with_id(call.raw["block"], call)
-    if _is_unchanged(call):
-        return block
-    key = BLOCKS[block["type"]]
-    return {**block, key: _like(block.get(key), call.arguments)}
 
 
 def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
@@ -109,7 +98,7 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
     out: dict[str, Any] = {}
     for key in LISTS:
         if isinstance(fields.get(key), list):
-            out[key] = [_entry(call, key) for call in calls if key in call.raw]
+            out[key] = [_write_place(call, key) for call in calls if key in call.raw]
     chunks = fields.get("tool_call_chunks")
     if isinstance(chunks, list):
         known = {call.id: call for call in calls if call.id}
@@ -125,7 +114,7 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
 def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
     """Return additional_kwargs with only these calls; the keys vanish with the last call."""
     out = dict(extra)
-    sent = [_sent_wire(call) for call in calls if "sent" in call.raw]
+    sent = [_write_place(call, "sent") for call in calls if "sent" in call.raw]
     if isinstance(extra.get("tool_calls"), list):
         out["tool_calls"] = sent
         if not sent:
@@ -137,52 +126,19 @@ def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str
     return out
 
 
-def new_call(call: ToolCall) -> dict[str, Any]:
-    """Return the ``tool_calls`` entry of a call of another dialect."""
-    args = arguments_object(call.arguments)
-    return {"name": call.name, "args": args, "id": call.id, "type": "tool_call"}
+def _write_place(call: ToolCall, place: str) -> dict[str, Any]:
+    """Write what stands for a call in one place; places may spell the same arguments otherwise."""
+    entry = call.raw[place]
+    shape = place_shape(place, entry)
+    if _is_unchanged(call):
+        call = replace(call, arguments=shape.text(entry))
+    return shape.write(call, entry)
 
 
 def _is_unchanged(call: ToolCall) -> bool:
-    return _original_arguments(call.raw) == call.arguments
-
-
-def _original_arguments(raw: Mapping[str, Any]) -> str:
-    """Return the arguments as they were read."""
-    for key in LISTS:
-        if key in raw:
-            return arguments_text(raw[key].get("args"), None, key)
-    if "sent" in raw:
-        item = raw["sent"]
-        return arguments_text(item.get("function", item).get("arguments"), None, "sent")
-    block = raw["block"]
-    return arguments_text(block.get(BLOCKS[block["type"]]), None, "content")
-
-
-def _like(before: Any, text: str) -> Any:
-    return text if isinstance(before, str) else arguments_object(text)
-
-
-def _with_id(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    """Return an entry with the id of the call, which a repair may have changed."""
-    key = "call_id" if entry.get("call_id") else "id"
-    return entry if not call.id or entry.get(key) == call.id else {**entry, key: call.id}
-
-
-def _entry(call: ToolCall, key: str) -> dict[str, Any]:
-    entry = _with_id(call.raw[key], call)
-    if _is_unchanged(call):
-        return entry
-    return {**entry, "args": _like(entry.get("args"), call.arguments)}
-
-
-def _sent_wire(call: ToolCall) -> dict[str, Any]:
-    item = _with_id(call.raw["sent"], call)
-    if _is_unchanged(call):
-        return item
-    if isinstance(item.get("function"), dict):
-        return {**item, "function": {**item["function"], "arguments": call.arguments}}
-    return {**item, "arguments": call.arguments}
+    """Return True if the arguments are those that were read, in the first of the places."""
+    place = next(place for place in (*LISTS, "sent", "block") if place in call.raw)
+    return place_shape(place, call.raw[place]).text(call.raw[place]) == call.arguments
 
 
 def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> Any:
@@ -209,7 +165,7 @@ def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> 
 def _wire(part: Part, own: bool) -> Any:
     match part:
         case ToolCall():
-            return block_wire(part) if own else None
+            return _write_place(part, "block") if own and "block" in part.raw else None
         case Thinking(raw=raw):
             return raw if own and isinstance(raw, dict) and "type" in raw else None
         case Omitted() | ToolResult():

@@ -8,10 +8,9 @@ from typing import Any
 
 from foldline.formats.dialect import Dialect, Violation, in_body
 from foldline.formats.fields import expect
-from foldline.formats.openai_responses.items import KINDS, OUTPUTS
 from foldline.formats.openai_responses.read import ROLES, SERVER_ITEMS, read_message
 from foldline.formats.openai_responses.rules import violations
-from foldline.formats.openai_responses.write import NAME, items
+from foldline.formats.openai_responses.write import KINDS, NAME, OUTPUTS, items
 from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -103,7 +102,7 @@ class OpenAIResponsesDialect(Dialect):
         if not isinstance(given, list):
             name = "input" if isinstance(wire, dict) else ""
             return [Violation(0, name, "type", "the input is not a list of items")]
-        return self.violations(given, around)
+        return self.rules(given)
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:

@@ -13,8 +13,13 @@ from foldline.formats.blocks import (
     unknown_role,
 )
 from foldline.formats.fields import expect, read_content
-from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
-from foldline.formats.openai_responses.write import NAME
+from foldline.formats.openai_responses.write import (
+    KINDS,
+    NAME,
+    OUTPUTS,
+    call_arguments,
+    call_number,
+)
 from foldline.values.messages import (
     Content,
     Message,

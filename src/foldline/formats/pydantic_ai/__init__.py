@@ -65,9 +65,8 @@ class PydanticAIDialect(Dialect):
 
 
 def _is_message(item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and isinstance(item.get("kind"), str)
-        and item["kind"] in KINDS
-        and isinstance(item.get("parts"), list)
-    )
+    match item:
+        case {"kind": str(kind), "parts": list()}:
+            return kind in KINDS
+        case _:
+            return False

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque, opaque_text
+from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, token_counts
-from foldline.formats.tool_json import arguments_text, json_text
+from foldline.formats.tool_json import json_text
 from foldline.values.messages import (
     Content,
     Media,
@@ -25,6 +27,11 @@ from foldline.values.messages import (
 )
 
 NAME = "pydantic-ai"
+
+
+CALL = CallShape(
+    "args", "tool_name", "tool_call_id", needs_id=True, new={"part_kind": "tool-call"}
+)
 
 
 KINDS = frozenset({"request", "response"})
@@ -178,13 +185,9 @@ def _words(wire: Mapping[str, Any]) -> str:
 
 
 def _call(wire: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(wire.get("tool_call_id"), str, index, f"{field}.tool_call_id")
-    name = expect(wire.get("tool_name"), str, index, f"{field}.tool_name")
     details = wire.get("provider_details")
     signed = isinstance(details, dict) and "thought_signature" in details
-    return ToolCall(
-        number, name, arguments_text(wire.get("args"), index, f"{field}.args"), signed, wire
-    )
+    return replace(CALL.read(wire, index, field), signed=signed)
 
 
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:

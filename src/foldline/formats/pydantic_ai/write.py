@@ -8,8 +8,7 @@ from typing import Any
 
 from foldline.formats.blocks import media_source
 from foldline.formats.foreign import flat_text, note
-from foldline.formats.pydantic_ai.read import read_answer, read_part
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.pydantic_ai.read import CALL, read_answer, read_part
 from foldline.values.messages import (
     Media,
     Message,
@@ -61,7 +60,7 @@ def _own(old: dict[str, Any], pieces: Sequence[Part]) -> dict[str, Any] | None:
         case Omitted():
             return None
         case ToolCall():
-            return _call(part, old)
+            return CALL.write(part, old)
         case ToolResult():
             return _result(part, old)
         case Text(text) if part.raw is None:
@@ -86,23 +85,6 @@ def _item(part: Part, old: Any) -> Any:
         blocked = isinstance(old, dict) and old.get("kind") == "text-content"
         return {**old, "content": part.text} if blocked else part.text or None
     return old
-
-
-def _call(call: ToolCall, old: dict[str, Any] | None) -> dict[str, Any]:
-    """Write a call: its own part with what changed, else a new one."""
-    if old is None:
-        return {
-            "tool_name": call.name,
-            "args": arguments_object(call.arguments),
-            "tool_call_id": call.id or "",
-            "part_kind": "tool-call",
-        }
-    if call.id and old.get("tool_call_id") != call.id:
-        old = {**old, "tool_call_id": call.id}
-    if arguments_text(old.get("args")) == call.arguments:
-        return old
-    args = call.arguments if isinstance(old.get("args"), str) else arguments_object(call.arguments)
-    return {**old, "args": args}
 
 
 def _result(result: ToolResult, old: dict[str, Any] | None) -> dict[str, Any]:
@@ -172,7 +154,7 @@ def built_message(message: Message) -> list[dict[str, Any]]:
 def _response_part(part: Part) -> dict[str, Any] | None:
     match part:
         case ToolCall():
-            return _call(part, None)
+            return CALL.write(part, None)
         case Text(text) if text.strip():
             return {"content": text, "part_kind": "text"}
         case Thinking(text, signed) if text.strip() and not signed:

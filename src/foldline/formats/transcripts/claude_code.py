@@ -113,13 +113,11 @@ class ClaudeCode(SessionFormat):
 
 def is_spoken(record: dict[str, Any]) -> bool:
     """Return True if a record holds an API message that is sent, not a local error text."""
-    message = record.get("message")
-    return (
-        record.get("type") in ("user", "assistant")
-        and isinstance(message, dict)
-        and "content" in message
-        and not record.get("isApiErrorMessage")
-    )
+    match record:
+        case {"type": "user" | "assistant", "message": {"content": _}}:
+            return not record.get("isApiErrorMessage")
+        case _:
+            return False
 
 
 def _main_thread(records: Sequence[dict[str, Any]]) -> tuple[list[int], list[dict[str, Any]]]:

@@ -70,7 +70,8 @@ class _Draft:
 
     def follow(self, line: int, item: dict[str, Any]) -> None:
         """Append the item of a line."""
-        if _is_of_model(item):
+        kind = str(item.get("type"))
+        if item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call"):
             self.newest = len(self.items)
         self.items.append((line, item))
 
@@ -87,9 +88,12 @@ class _Draft:
 
     def count(self, info: Any) -> None:
         """Give the reported tokens to the newest item of the model."""
-        usage = _usage(info)
-        if usage and self.newest >= 0:
-            self.usage[self.newest] = usage
+        last = info.get("last_token_usage") if isinstance(info, dict) else None
+        keys = ("input_tokens", "output_tokens", "cached_input_tokens")
+        given, output, cached = token_counts(last, *keys)
+        cached = min(cached, given)
+        if (given or output) and self.newest >= 0:
+            self.usage[self.newest] = Usage(given - cached, output, cached)
 
     def roll_back(self, turns: Any) -> None:
         """Leave out the newest turns of the user and everything behind them."""
@@ -186,11 +190,6 @@ def user_item(text: str) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": content}
 
 
-def _is_of_model(item: dict[str, Any]) -> bool:
-    kind = str(item.get("type"))
-    return item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call")
-
-
 def _begins_turn(item: Any) -> bool:
     if not isinstance(item, dict) or item.get("role") != "user":
         return False
@@ -202,14 +201,6 @@ def _texts(content: Any) -> Iterator[str]:
         text = block.get("text") if isinstance(block, dict) else None
         if isinstance(text, str):
             yield text
-
-
-def _usage(info: Any) -> Usage | None:
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    keys = ("input_tokens", "output_tokens", "cached_input_tokens")
-    given, output, cached = token_counts(last, *keys)
-    cached = min(cached, given)
-    return Usage(given - cached, output, cached) if given or output else None
 
 
 class _NewLines(JsonDraft):

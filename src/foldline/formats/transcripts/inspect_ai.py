@@ -6,11 +6,12 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url
+from foldline.formats.calls import CallShape
 from foldline.formats.fields import (
     expect,
     named_errors,
@@ -23,7 +24,6 @@ from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large, unpacked_limit
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Content,
     Media,
@@ -39,6 +39,7 @@ from foldline.values.messages import (
 from foldline.values.transcript import Transcript
 
 NAME = "inspect-ai"
+CALL = CallShape(name="function", needs_id=True, new={"type": "function"})
 _ATTACHMENT = "attachment://"
 _SAMPLES = "samples/"
 
@@ -47,14 +48,7 @@ MAX_MEMBERS = 20_000
 """Most members that an archive may have."""
 
 # RuntimeError: encrypted; ValueError: names and offsets that make no sense.
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +199,10 @@ class _Reader:
         return media_from_url(value, wire, kind=media, detail=text_or(wire.get("detail"), None))
 
     def _call(self, wire: dict[str, Any], index: int, field: str) -> ToolCall:
-        number = expect(wire.get("id"), str, index, f"{field}.id")
-        name = expect(wire.get("function"), str, index, f"{field}.function")
         given = wire.get("arguments")
         if isinstance(given, dict):
             given = {key: self._resolve(value) for key, value in given.items()}
-        return ToolCall(number, name, arguments_text(given), raw=wire)
+        return replace(CALL.read({**wire, "arguments": given}, index, field), raw=wire)
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -246,16 +238,14 @@ def _block_wire(part: Text | Thinking | Media | Opaque) -> Any:
 
 
 def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
-    changed = arguments_object(call.arguments)
     if message.dialect != NAME or not isinstance(call.raw, dict):
-        return {"id": call.id, "function": call.name, "arguments": changed, "type": "function"}
-    raw: dict[str, Any] = call.raw
-    given = raw.get("arguments")
+        return CALL.write(call, None)
+    given = call.raw.get("arguments")
     refers = isinstance(given, dict) and any(
         isinstance(value, str) and value.startswith(_ATTACHMENT) for value in given.values()
     )
-    same = not refers and arguments_text(given) == call.arguments
-    return raw if same else {**raw, "arguments": changed}
+    # What refers to an attachment was read as what stands there.
+    return CALL.write(call, {**call.raw, "arguments": {}} if refers else call.raw)
 
 
 # --- archives ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url, read_thinking_blocks
+from foldline.formats.calls import CallShape
 from foldline.formats.fields import ROLES, expect, read_content
 from foldline.formats.foreign import flat_text
 from foldline.formats.tool_json import arguments_text
@@ -137,10 +138,12 @@ def _action(event: dict[str, Any], row: int) -> tuple[Part, ...]:
 
 def _call(value: Any, row: int, name: str) -> ToolCall:
     call = expect(value, dict, row, name)
-    inner = call["function"] if isinstance(call.get("function"), dict) else call
-    number = expect(call.get("id"), str, row, f"{name}.id")
-    tool = expect(inner.get("name"), str, row, f"{name}.name")
-    return ToolCall(number, tool, arguments_text(inner.get("arguments")), raw=call)
+    return _shape(call).read(call, row, name)
+
+
+def _shape(call: dict[str, Any]) -> CallShape:
+    inner = "function" if isinstance(call.get("function"), dict) else ""
+    return CallShape(inner=inner, needs_id=True)
 
 
 def _result(event: dict[str, Any], row: int, content: Sequence[Content], failed: bool) -> Part:
@@ -226,7 +229,7 @@ def _write_message(
     spoken = _answer(new) if message.get("role") == "tool" else new
     changed = {**message, "content": _content_wire(spoken), **_kept_reasoning(message, new)}
     calls = [
-        part.raw if part == before else _call_wire(part)
+        part.raw if part == before else _shape(part.raw).write(part, part.raw)
         for before, part in zip(old, new, strict=True)
         if isinstance(part, ToolCall) and isinstance(part.raw, dict)
     ]
@@ -241,15 +244,8 @@ def _write_action(
     for before, part in zip(old, new, strict=True):
         if isinstance(part, ToolCall) and part != before:
             # The parsed action repeats the arguments; without it the call alone speaks.
-            changed |= {"tool_call": _call_wire(part), "action": None}
+            changed |= {"tool_call": _shape(part.raw).write(part, part.raw), "action": None}
     return changed
-
-
-def _call_wire(call: ToolCall) -> dict[str, Any]:
-    inner = call.raw.get("function")
-    if isinstance(inner, dict):
-        return {**call.raw, "function": {**inner, "arguments": call.arguments}}
-    return {**call.raw, "arguments": call.arguments}
 
 
 def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any]:
