@@ -17,10 +17,9 @@ from foldline.recall import Recalled, recall
 from foldline.recall.fitting import cap
 from foldline.recall.holdings import parse, resolve
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
-from foldline.session.batches import COMPACTION, Batch
-from foldline.session.codec import DecodedMessage, decode_stored, encode_stored, freeze
+from foldline.session.batches import COMPACTION, Batch, History, restore_history
+from foldline.session.codec import decode_stored, encode_stored, freeze
 from foldline.session.damage import reading
-from foldline.session.history import History, restore_history
 from foldline.session.log import Log
 from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
@@ -185,7 +184,7 @@ class Archive:
         change = Change(
             at=at,
             messages=tuple(
-                encode_stored(DecodedMessage(message, _form(message, dialect)), message, now)
+                encode_stored(message, _form(message, dialect), now)
                 for message in transcript.messages[at:]
             ),
             batches=(batch.to_stored(),) if receipt.edits else (),

@@ -28,8 +28,8 @@ from foldline.values.plain_json import plain
 class NewMessage:
     """A message to append, and what is shown of it where that is less."""
 
-    reading: DecodedMessage
     message: Message
+    form: Any
     shown: Message
     edits: tuple[Rewrite, ...] = ()
 
@@ -61,13 +61,13 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     now = state.setting.clock()
     with _assign_ids(state, readings, usage) as messages:
         entries = [
-            _entry(state, reading, message, messages)
+            _entry(state, message, reading.form, messages)
             for reading, message in zip(readings, messages, strict=True)
         ]
         batch = _bounds(state, entries, now)
         change = Change(
             at=len(state.shown.log),
-            messages=tuple(encode_stored(entry.reading, entry.message, now) for entry in entries),
+            messages=tuple(encode_stored(entry.message, entry.form, now) for entry in entries),
             batches=() if batch is None else (batch.to_stored(),),
             dialect="" if dialect.name == state.known_dialect else dialect.name,
         )
@@ -144,19 +144,19 @@ def _show(state: SessionState, entry: NewMessage) -> None:
 
 
 def _entry(
-    state: SessionState, reading: DecodedMessage, message: Message, together: Sequence[Message]
+    state: SessionState, message: Message, form: Any, together: Sequence[Message]
 ) -> NewMessage:
     counter, config = state.setting.counter, state.setting.config
     outputs = config.outputs
     if not config.enabled or not any(
         outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
     ):
-        return NewMessage(reading, message, message)
+        return NewMessage(message, form, message)
     from foldline.strategies.truncate import bound
 
     handle = Handles(state.shown.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)
-    return NewMessage(reading, message, reduce(rewrite_part, edits, message), edits)
+    return NewMessage(message, form, reduce(rewrite_part, edits, message), edits)
 
 
 def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:

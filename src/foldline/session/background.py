@@ -30,7 +30,7 @@ from foldline.core.strategy import CompactionContext, Policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.receipt import recallable
 from foldline.redaction import explain_error
-from foldline.session.compaction import convert_budget
+from foldline.session.compaction import context_of, convert_budget
 from foldline.session.fair_lock import FairLock
 from foldline.session.log import Log
 from foldline.session.memory import PreparedMemory, to_store
@@ -83,16 +83,8 @@ def take(state: SessionState) -> Picture:
     reader, _ = who_is_asked(state)
     if not state.shelf.breaker.allows(setting.clock()):
         reader = None
-    context = CompactionContext(
-        target,
-        budget.limit,
-        budget.scale,
-        Handles(shown.log.register, view.messages),
-        reader=reader,
-        limits=setting.config.limits,
-        summary=setting.config.summary,
-        account=state.shelf.text,
-    )
+    names = Handles(shown.log.register, view.messages)
+    context = replace(context_of(state, budget, names), target=target, reader=reader)
     return Picture(
         view,
         shown.log,

@@ -151,16 +151,18 @@ def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
 # --- keeping -------------------------------------------------------------------------------
 
 
-def encode_stored(reading: DecodedMessage, message: Message, time: float) -> StoredMessage:
-    """Return what is stored of a message; ``time`` is in seconds since 1970."""
+def encode_stored(message: Message, form: Any, time: float) -> StoredMessage:
+    """
+    Return what is stored of a message.
+
+    Args:
+        message: The message.
+        form: See `DecodedMessage`.
+        time: In seconds since 1970.
+    """
+    wire = freeze(message.raw)
     return StoredMessage(
-        id=message.id,
-        role=message.role,
-        wire=freeze(message.raw),
-        form=reading.form,
-        time=time,
-        pinned=message.pinned,
-        usage=message.usage,
+        message.id, message.role, wire, form, time, pinned=message.pinned, usage=message.usage
     )
 
 

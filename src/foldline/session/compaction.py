@@ -210,21 +210,14 @@ def _outcome(
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.shown.log.register, before.messages)
     reader, _ = who_is_asked(state)
-    reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
-    context = CompactionContext(
-        budget.target,
-        budget.limit,
-        budget.scale,
-        names,
+    context = replace(
+        context_of(state, budget, names),
         cold=budget.fixed or state.pace.is_cold(setting.clock()),
         requests=setting.config.pace.requests,
-        reader=reader,
-        limits=setting.config.limits,
+        reader=None if reader is not None and reader.background else reader,
         focus=focus,
         memory=None if memory is None else memory.prepared,
-        summary=setting.config.summary,
-        account=state.shelf.text,
     )
     learned = state.shown.statistics
     before = replace(before, vocabulary=learned.vocabulary)
@@ -233,6 +226,20 @@ def _outcome(
     if state.requested is not None:
         outcome = with_answer(before, outcome)
     return outcome, names
+
+
+def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) -> CompactionContext:
+    """Return what strategies are told of a session in any case."""
+    config = state.setting.config
+    return CompactionContext(
+        budget.target,
+        budget.limit,
+        budget.scale,
+        names,
+        limits=config.limits,
+        summary=config.summary,
+        account=state.shelf.text,
+    )
 
 
 def _mend(state: SessionState) -> None:

@@ -97,31 +97,30 @@ class Hooks:
         return (given,) if callable(given) else tuple(given)
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What hooks said: why not, None for no objection; and sentences about those that failed."""
+def ask(hooks: Hooks, event: Event) -> tuple[str | None, tuple[str, ...]]:
+    """
+    Call the hooks before a compaction until one objects.
 
-    refusal: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-def ask(hooks: Hooks, event: Event) -> Answers:
-    """Call the hooks before a compaction until one objects."""
+    Returns:
+        Why not, None for no objection; and sentences about those that failed.
+    """
     warnings: list[str] = []
     for hook in hooks.at("before"):
         answer, warning = _call(hook, event, hooks.seconds)
         if warning:
             warnings.append(warning)
         elif answer is False or isinstance(answer, Cancel):
-            reason = answer.reason if isinstance(answer, Cancel) else ""
-            words = f"the hook {_name(hook)} called it off"
-            return Answers(f"{words}: {reason}" if reason else words, tuple(warnings))
+            return f"the hook {_name(hook)} called it off{_reason(answer)}", tuple(warnings)
         elif answer is not None and answer is not True:
             warnings.append(
                 f"The hook {_name(hook)} returned {answer!r:.40}, which means nothing: "
                 "None goes on, False or a Cancel calls it off."
             )
-    return Answers(None, tuple(warnings))
+    return None, tuple(warnings)
+
+
+def _reason(answer: Any) -> str:
+    return f": {answer.reason}" if isinstance(answer, Cancel) and answer.reason else ""
 
 
 def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
@@ -136,9 +135,8 @@ def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> An
         if warning:
             raise FoldlineError(f"Nothing was {_DONE[moment]}. {warning}")
         if answer is False or isinstance(answer, Cancel):
-            reason = answer.reason if isinstance(answer, Cancel) else ""
-            words = f"The hook {_name(hook)} refused: nothing was {_DONE[moment]}"
-            raise FoldlineError(f"{words}: {reason}." if reason else f"{words}.")
+            words = f"nothing was {_DONE[moment]}{_reason(answer)}"
+            raise FoldlineError(f"The hook {_name(hook)} refused: {words}.")
         value = value if answer is None else answer
     return value
 

@@ -77,8 +77,7 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
         return finished
 
     try:
-        answers = hooks.ask(setting.hooks, started)
-        watch.refusal, watch.warnings = answers.refusal, answers.warnings
+        watch.refusal, watch.warnings = hooks.ask(setting.hooks, started)
         yield watch
     except BaseException as error:
         hooks.notify_later(setting.hooks, "after", finish(None, type(error).__name__))

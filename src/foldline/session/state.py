@@ -19,11 +19,11 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
+from foldline.session.batches import restore_history
 from foldline.session.checkpoint import restore_checkpoint
 from foldline.session.codec import Codec, decode_stored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
-from foldline.session.history import restore_history
 from foldline.session.hooks import Hooks
 from foldline.session.log import Log
 from foldline.session.memory import PreparedSlot, from_store, text_from_store, text_to_store
@@ -213,14 +213,12 @@ class SessionState:
         usage = message.usage
         if usage is None or message.role != "assistant":
             return
-        given = usage.read
-        if given <= 0 or usage.total > MOST_REPORTED:
-            return
-        if self.shown.epoch and self.viewed != self.shown.epoch:
+        unseen = self.shown.epoch and self.viewed != self.shown.epoch
+        if usage.read <= 0 or usage.total > MOST_REPORTED or unseen:
             return
         self.shown.anchor = Anchor(usage.total, tokens)
         overhead = self.setting.budget.overhead
-        self.calibration = self.calibration.observe(tokens - count, given, overhead)
+        self.calibration = self.calibration.observe(tokens - count, usage.read, overhead)
 
     @property
     def fill(self) -> int:
@@ -250,11 +248,10 @@ class SessionState:
     def is_due(self) -> bool:
         """Tell whether a compaction should be tried now, in constant time."""
         budget, fill = self.setting.budget, self.fill
-        if not self.setting.config.enabled:
+        if not self.setting.config.enabled or fill <= budget.target:
             return False
-        if fill <= budget.target or not budget.is_due(self.setting.policy.trigger, fill):
-            return False
-        return not self.pace.holds(budget, fill)
+        due = budget.is_due(self.setting.policy.trigger, fill)
+        return due and not self.pace.holds(budget, fill)
 
     def is_memory_due(self) -> bool:
         """Tell whether the next compaction should be prepared now, in constant time."""
