@@ -136,9 +136,7 @@ def compact(
     with bounded_nesting():
         overhead = counts.overhead(system, transcript.tools if tools is None else tools)
     settings = _settings(config, model, window)
-    if isinstance(budget, str):
-        budget = Amount.parse(budget).of(counts.messages(transcript.messages))
-    limits = budget_for(budget, window, overhead, settings)
+    limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
     ladder = configure(settings, policy)
     if start is not None or up_to is not None:
         ladder, limits = _partial(transcript, counts, (start, up_to), limits)
@@ -275,6 +273,14 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _parse_budget(
+    budget: int | str | None, transcript: Transcript, counts: TokenCounter
+) -> int | None:
+    if not isinstance(budget, str):
+        return budget
+    return Amount.parse(budget).of(counts.messages(transcript.messages))
 
 
 def _partial(

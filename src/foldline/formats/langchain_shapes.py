@@ -40,21 +40,6 @@ ROLES: Mapping[str, Role] = {
     "remove": "system",
 }
 
-FIELDS = (
-    "type",
-    "role",
-    "name",
-    "content",
-    "additional_kwargs",
-    "tool_calls",
-    "invalid_tool_calls",
-    "tool_call_chunks",
-    "tool_call_id",
-    "status",
-    "usage_metadata",
-)
-"""The fields of message objects that are read."""
-
 _MODULE = "langchain_core.messages"
 
 
@@ -86,7 +71,7 @@ def fields_of(item: Any) -> dict[str, Any]:
         case "data":
             return {"type": item["type"], **item["data"]}
         case "object":
-            return {key: getattr(item, key) for key in FIELDS if hasattr(item, key)}
+            return dict(vars(item))
         case _:
             return dict(item)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final
 
+from foldline.errors import RecallError
 from foldline.recall.fitting import Fits, clip
 from foldline.recall.lines import dedent, essence, merge_prefixes
 from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
@@ -49,6 +50,22 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
         elif passage.section.handle not in also.setdefault(place, []):
             also[place].append(passage.section.handle)
     return RecallHits(kept, also)
+
+
+def check_start(start: int, count: int, what: str) -> None:
+    """
+    Check that a page begins before the end.
+
+    Args:
+        start: How many were given before.
+        count: How many there are.
+        what: What they are called.
+
+    Raises:
+        RecallError: It does not.
+    """
+    if start and start >= count:
+        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} {what}.")
 
 
 def write_answer(found: RecallHits, start: int, fits: Fits) -> str:

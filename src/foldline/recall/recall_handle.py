@@ -164,7 +164,7 @@ def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, 
             pattern,
         )
         if matches.found or not wanted.query:
-            _check_start(wanted.start, len(matches.found))
+            answers.check_start(wanted.start, len(matches.found), "matches")
             text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
             missing = "" if matches.found else _no_match(holdings, found, pattern)
             least = "" if matches.complete else " at least"
@@ -173,7 +173,7 @@ def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, 
     question = parse_query(wanted.query or "")
     hits = answers.find_passages(places, question)
     count = len(hits.passages)
-    _check_start(wanted.start, count)
+    answers.check_start(wanted.start, count, "matches")
     text = answers.write_answer(hits, wanted.start, wanted.fits)
     if not count:
         text = clip(_no_words(holdings, found, places, question), wanted.fits)
@@ -192,11 +192,6 @@ def _places(
     handle = found.handles[found.messages[0].id] if found.messages else ""
     text = "\n".join(line.text for line in lines)
     return [MessageSection(handle, "result", "", text)], lines
-
-
-def _check_start(start: int, count: int) -> None:
-    if start and start >= count:
-        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} matches.")
 
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:

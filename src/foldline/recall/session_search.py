@@ -78,8 +78,7 @@ def search_past(
         raise gathered.damage
     hits = answers.find_passages(gathered.kept, question)
     count = len(hits.passages)
-    if start and start >= count:
-        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} passages.")
+    answers.check_start(start, count, "passages")
     return PastAnswer(answers.write_answer(hits, start, fits), count, gathered.searched)
 
 

@@ -11,11 +11,10 @@ from typing import Any, Final, overload
 from foldline.core.outcome import Evicted, RungReport
 from foldline.core.spending import Spent
 from foldline.engine.receipt import Receipt
-from foldline.errors import UNREADABLE, StoreError
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
-from foldline.session.damage import reading
+from foldline.session.damage import interpreting, reading
 from foldline.stores.protocol import StoredBatch, StoredMemory, StoredSession
 from foldline.type_checks import check_fields
 from foldline.values.edit_json import edits_from_json, edits_to_json
@@ -122,15 +121,9 @@ def restore_batch(stored: StoredBatch) -> Batch:
         StoreError: This version of Foldline cannot read it.
     """
     early, recall = ((), {}) if stored.memory is None else memory.read_edits(stored.memory)
-    try:
+    with interpreting(f"The compaction {stored.number}"):
         edits = (*early, *edits_from_json(stored.edits, thaw))
         receipt = receipt_from_dict(stored.receipt, edits)
-    except UNREADABLE as error:
-        raise StoreError(
-            f"The compaction {stored.number} cannot be read: {error}",
-            hint="Open the archive with the version of Foldline that wrote it.",
-            damaged=True,
-        ) from error
     return Batch(
         stored.number,
         stored.at,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.errors import UNREADABLE, InputError, StoreError
+from foldline.errors import InputError
 from foldline.formats.dialect import Dialect
 from foldline.formats.registry import detect_with_score, dialect
+from foldline.session.damage import interpreting
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import content_hash
@@ -175,19 +176,13 @@ def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> Message:
     Raises:
         StoreError: This version of Foldline cannot read it.
     """
-    try:
+    with interpreting(f"The stored message {stored.id}"):
         raw = thaw(stored.wire)
         if stored.form is not None:
             return replace(message_from_json(stored.form, thaw), raw=raw)
         if dialect is not None:
             return dialect.decode([raw]).messages[0]
         raise InputError("its format is not known")
-    except UNREADABLE as error:
-        raise StoreError(
-            f"The stored message {stored.id} cannot be read: {error}",
-            hint="Open the archive with the version of Foldline that wrote it.",
-            damaged=True,
-        ) from error
 
 
 def freeze(raw: Any) -> Any:

@@ -38,3 +38,24 @@ def damage_error(session: str, why: str) -> StoreError:
         damaged=True,
         session=session,
     )
+
+
+@contextmanager
+def interpreting(what: str) -> Iterator[None]:
+    """
+    Read one record of a session.
+
+    Args:
+        what: What it is, for the error.
+
+    Raises:
+        StoreError: This version of Foldline cannot read it.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        raise StoreError(
+            f"{what} cannot be read: {error}",
+            hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
+        ) from error

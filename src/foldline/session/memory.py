@@ -9,8 +9,9 @@ from typing import Any
 from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
-from foldline.errors import UNREADABLE, StoreError
+from foldline.errors import UNREADABLE
 from foldline.session.codec import freeze, thaw
+from foldline.session.damage import interpreting
 from foldline.session.statistics import BackgroundStatistics
 from foldline.stores.protocol import StoredMemory
 from foldline.type_checks import check_fields
@@ -143,15 +144,9 @@ def read_edits(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
     Raises:
         StoreError: This version of Foldline cannot read them.
     """
-    try:
+    with interpreting(f"The session memory of message {stored.until}"):
         edits = edits_from_json(stored.content["edits"], thaw)
         return edits, _words(stored.content["recall"])
-    except UNREADABLE as error:
-        raise StoreError(
-            f"The session memory of message {stored.until} cannot be read: {error}",
-            hint="Open the archive with the version of Foldline that wrote it.",
-            damaged=True,
-        ) from error
 
 
 def _words(recall: Any) -> dict[str, str]:
