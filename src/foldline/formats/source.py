@@ -37,24 +37,6 @@ _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """
-    One line of a JSON Lines file.
-
-    ``data`` are the bytes of the line with its ending, ``value`` is None where it is not JSON.
-    """
-
-    data: bytes
-    value: Any = field(repr=False)
-    encoding: str = "utf-8"
-
-    @property
-    def line(self) -> str:
-        """The line as text, with its ending; bytes that cannot be read become U+FFFD."""
-        return decode_text(self.data, self.encoding)
-
-
 @dataclass(frozen=True)
 class TranscriptSource:
     """
@@ -127,12 +109,6 @@ class TranscriptSource:
     def lines(self) -> tuple[bytes, ...]:
         """The lines with their endings, split at line feeds only; joined they are the data."""
         return tuple(_lines(self.data, self.encoding))
-
-    @cached_property
-    def records(self) -> tuple[Record, ...]:
-        """The content as JSON Lines."""
-        code = self.encoding
-        return tuple(Record(line, parse_line(line, code), code) for line in self.lines)
 
     @cached_property
     def head(self) -> tuple[Any, ...]:

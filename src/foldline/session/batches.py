@@ -69,8 +69,8 @@ class Batch:
 
     ``number`` counts from 0, ``at`` is how many messages the log had, ``undone_at`` how many when
     the batch was taken back, None while it is in effect. ``prepared`` is how many of its edits
-    had been prepared, when the log had ``prepared_at`` messages. ``repeats`` counts the attempts
-    in a row that an attempt stands for; ``at`` and ``time`` are of the last of them.
+    had been prepared. ``repeats`` counts the attempts in a row that an attempt stands for; ``at``
+    and ``time`` are of the last of them.
     """
 
     number: int
@@ -80,7 +80,6 @@ class Batch:
     time: float
     undone_at: int | None = None
     prepared: int = 0
-    prepared_at: int = 0
     repeats: int = 1
 
     @property
@@ -132,7 +131,6 @@ def restore_batch(stored: StoredBatch) -> Batch:
         stored.time,
         stored.undone_at,
         len(early),
-        0 if stored.memory is None else stored.memory.at,
         stored.repeats,
     )
 

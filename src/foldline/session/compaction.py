@@ -331,8 +331,7 @@ def _record(
     at, now = len(state.shown.log), state.setting.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
     if memory is not None:
-        prepared = memory.prepared
-        batch = replace(batch, prepared=len(prepared.edits), prepared_at=prepared.at)
+        batch = replace(batch, prepared=len(memory.prepared.edits))
     stored = batch.to_stored(None if memory is None else memory.stored)
     text = "" if _has_account(outcome) else state.shelf.text
     checkpoint = None

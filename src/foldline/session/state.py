@@ -26,10 +26,10 @@ from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
 from foldline.session.log import Log
-from foldline.session.memory import PreparedSlot, from_store, text_from_store, text_to_store
+from foldline.session.memory import PreparedSlot, from_store, text_from_store
 from foldline.session.message_ids import MessageIds
 from foldline.session.throttle import CompactionThrottle, pressure
-from foldline.stores.protocol import Change, Store, StoredMemory, StoredMessage, StoredSession
+from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 from foldline.tokens.calibrate import Calibration
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
@@ -171,12 +171,6 @@ class SessionState:
         """Read the session again from the store, if it was left half way."""
         if self.stale:
             self._restore(self._load())
-
-    @property
-    def stored_text(self) -> StoredMemory | None:
-        """What stays of the session memory where nothing that was prepared holds any longer."""
-        at = len(self.shown.log)
-        return text_to_store(self.shelf.text, at, self.generation, self.setting.clock())
 
     @contextmanager
     def record(self, change: Change) -> Iterator[None]:

@@ -18,10 +18,11 @@ LONGEST = 400_000
 """Characters that a text may have; a longer one is not even counted."""
 
 
-def _void(state: SessionState, **what: Any) -> Change:
-    """Return a change after which nothing prepared holds; the user's own text stays."""
+def _void(state: SessionState, text: str, **what: Any) -> Change:
+    """Return a change after which nothing prepared holds, but the user's own text."""
     at = len(state.shown.log)
-    return Change(at=at, memory=state.stored_text, forgets=True, **what)
+    memory = text_to_store(text, at, state.generation, state.setting.clock())
+    return Change(at=at, memory=memory, forgets=True, **what)
 
 
 def undo(state: SessionState) -> Receipt | None:
@@ -43,7 +44,7 @@ def undo(state: SessionState) -> Receipt | None:
     with watch_compaction(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
-        with state.record(_void(state, undone=batch.number)):
+        with state.record(_void(state, state.shelf.text, undone=batch.number)):
             state.history.undo(batch.number, at)
             state.show_again()
             state.shelf.void(state.shown.tokens)
@@ -69,7 +70,7 @@ def pin(state: SessionState, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.shown.originals).first_seen()).id
     if not state.shown.originals[number].pinned:
-        with state.record(_void(state, pinned=number)):
+        with state.record(_void(state, state.shelf.text, pinned=number)):
             state.shown.pin(number)
             state.shelf.void(state.shown.tokens)
     return number
@@ -87,9 +88,7 @@ def remember(state: SessionState, text: str) -> None:
         InputError: It says nothing, or takes more than an account may.
     """
     kept = _check_text(state, text) if text.strip() else ""
-    at, now = len(state.shown.log), state.setting.clock()
-    memory = text_to_store(kept, at, state.generation, now)
-    with state.record(Change(at=at, memory=memory, forgets=True, time=now)):
+    with state.record(_void(state, kept, time=state.setting.clock())):
         state.shelf.void(state.shown.tokens)
         state.shelf.text = kept
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import adapt, is_own, note
+from foldline.formats.foreign import note
+from foldline.formats.foreign import write_messages as write_in_order
 from foldline.formats.langchain.read import LISTS, NAME, PARSED, place_shape
 from foldline.formats.langchain_shapes import Shape, fields_of, new_message, update_message
 from foldline.values.messages import (
@@ -25,27 +27,20 @@ from foldline.values.messages import (
 
 def write_messages(messages: Sequence[Message], shape: Shape) -> list[Any]:
     """Write messages in one of the four shapes."""
-    ready = adapt(messages, NAME)
-    return [wire for message in ready for wire in _message_wire(message, shape)]
+    return write_in_order(messages, NAME, _update, partial(_foreign, shape=shape))
 
 
-def _message_wire(message: Message, shape: Shape) -> list[Any]:
-    if not is_own(message, NAME):
-        return _foreign(message, shape)
-    if message.intact:
-        return [message.raw]
-    kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
-    return [_update(message, kept)] if kept else []
-
-
-def _update(message: Message, parts: tuple[Part, ...]) -> Any:
+def _update(message: Message) -> list[Any]:
+    parts = tuple(part for part in message.parts if not isinstance(part, Omitted))
+    if not parts:
+        return []
     fields = fields_of(message.raw)
     blocks = isinstance(fields.get("content"), list)
     result = next((part for part in parts if isinstance(part, ToolResult)), None)
     if result is not None:
         content = write_content(result.content, True, blocks=blocks)
         number = {"tool_call_id": result.call_id} if result.call_id else {}
-        return update_message(message.raw, {"content": content, **number})
+        return [update_message(message.raw, {"content": content, **number})]
     calls = [part for part in parts if isinstance(part, ToolCall)]
     changes = {"content": write_content(parts, True, blocks=blocks), **call_fields(fields, calls)}
     extra = fields.get("additional_kwargs")
@@ -54,7 +49,7 @@ def _update(message: Message, parts: tuple[Part, ...]) -> Any:
         if not any(_is_beside(part) for part in parts):
             kept.pop("reasoning_content", None)
         changes["additional_kwargs"] = kept
-    return update_message(message.raw, changes)
+    return [update_message(message.raw, changes)]
 
 
 def _is_beside(part: Part) -> bool:

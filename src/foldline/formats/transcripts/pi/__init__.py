@@ -106,6 +106,9 @@ class _Draft(JsonDraft):
 
     def changed(self, line: int) -> Any:
         """Return an entry of which fields change."""
+        known = (self.parents, self.summaries, self.wires, self._first_kept)
+        if not any(line in lines for lines in known):
+            return None
         changes: dict[str, Any] = {}
         if line in self.parents:
             changes["parentId"] = self.parents[line]
