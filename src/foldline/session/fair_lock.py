@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Self
 
+from foldline.concurrency import running_loop
 from foldline.errors import FoldlineError
 
 
@@ -46,7 +47,7 @@ class FairLock:
 
     def _draw(self, *, blocking: bool) -> _Ticket:
         """Queue up; the ticket is called at once if nobody is there."""
-        ticket = _Ticket(_running_loop())
+        ticket = _Ticket(running_loop())
         with self._guard:
             if self._holder is None:
                 self._holder = ticket
@@ -113,10 +114,3 @@ def loop_of_turn() -> asyncio.AbstractEventLoop | None:
     """Return the event loop in whose task the turn was taken that is held here, if any."""
     held = _held.get()
     return held[-1].loop if held else None
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, running_loop, start_thread
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
@@ -158,7 +158,8 @@ def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
 
 def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     """Return what a hook answers, and what is wrong with it."""
-    loop = _free_loop()
+    # The loop that the session is used from, unless this very thread runs it.
+    loop = loop_of_turn() if running_loop() is None else None
     try:
         return run_with_timeout(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
     except Cancel as cancel:
@@ -182,15 +183,6 @@ def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventL
 async def _within(answer: Awaitable[Any], seconds: float) -> Any:
     async with asyncio.timeout(seconds):
         return await answer
-
-
-def _free_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that the session is used from, unless this very thread runs it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return loop_of_turn()
-    return None
 
 
 def _name(hook: Hook) -> str:

@@ -20,12 +20,12 @@ from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compaction
 from foldline.session.append import BATCH, add_batch, append, batches
-from foldline.session.async_session import AsyncSession
 from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
 from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
+from foldline.session.runner import AsyncSession
 from foldline.session.user_changes import pin, remember, undo
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods

@@ -138,7 +138,9 @@ def read_part(wire: dict[str, Any], index: int, field: str) -> Part:
     """
     signed = get(wire, "thoughtSignature") is not None
     if get(wire, "functionCall") is not None:
-        return _call(wire, signed, index, f"{field}.functionCall")
+        path = f"{field}.functionCall"
+        call = CALL.read(expect(get(wire, "functionCall"), dict, index, path), index, path)
+        return replace(call, signed=signed, raw=wire)
     if get(wire, "functionResponse") is not None:
         return _result(wire, index, f"{field}.functionResponse")
     if wire.get("text") is not None:
@@ -158,11 +160,6 @@ def _other(wire: dict[str, Any], signed: bool) -> Part:
     if signed and set(named) <= {"thought", "thoughtSignature", "thought_signature"}:
         return Thinking("", True, wire)
     return Opaque(named[0] if named and isinstance(named[0], str) else "empty", raw=wire)
-
-
-def _call(wire: dict[str, Any], signed: bool, index: int, field: str) -> ToolCall:
-    call = expect(get(wire, "functionCall"), dict, index, field)
-    return replace(CALL.read(call, index, field), signed=signed, raw=wire)
 
 
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:

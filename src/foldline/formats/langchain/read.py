@@ -10,7 +10,7 @@ from typing import Any
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
 from foldline.formats.calls import CallShape
-from foldline.formats.fields import expect, read_answered_call, read_objects, token_counts
+from foldline.formats.fields import expect, read_answered_call, read_objects, text_or, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.tool_json import arguments_text
@@ -144,7 +144,9 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     ]
     sent = _read_sent(fields)
     if not calls:
-        return [_read_sent_call(item, index) for item in sent]
+        path = "additional_kwargs.tool_calls"
+        shapes = [(item, place_shape("sent", item)) for item in sent]
+        return [replace(s.read(item, index, path), raw={"sent": item}) for item, s in shapes]
     for item in sent:
         number = item.get("id")
         same = next((c for c in calls if c.id == number and "sent" not in c.raw), None)
@@ -160,7 +162,8 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
     Raises:
         InputError: The block has no name.
     """
-    number = _number(block)
+    # OpenAI's function_call items have an id of the item and another one of the call.
+    number = text_or(block.get("call_id") or block.get("id"), None)
     for call in calls:
         if call.id == number and "block" not in call.raw:
             call.raw["block"] = block
@@ -184,17 +187,6 @@ def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, list):
         listed = [extra.get("function_call")]
     return [item for item in listed if isinstance(item, dict)]
-
-
-def _read_sent_call(item: dict[str, Any], index: int) -> ToolCall:
-    field = "additional_kwargs.tool_calls"
-    return replace(place_shape("sent", item).read(item, index, field), raw={"sent": item})
-
-
-def _number(block: Mapping[str, Any]) -> str | None:
-    # OpenAI's function_call items have an id of the item and another one of the call.
-    number = block.get("call_id") or block.get("id")
-    return number if isinstance(number, str) else None
 
 
 _SIGNATURES = ("signature", "encrypted_content", "data")

@@ -85,7 +85,11 @@ class _Writer:
             return [message.raw]
         if _item_type(message) == "message":
             blocks = [_block(p, message.role, own=True) for p in message.parts if _is_content(p)]
-            return [_with_content(message.raw, blocks, message.parts)] if blocks else []
+            texts = [part.text for part in message.parts if isinstance(part, Text)]
+            # A string stays a string while it can.
+            plain = isinstance(message.raw.get("content"), str) and len(texts) == len(blocks)
+            content = "\n".join(texts) if plain else blocks
+            return [{**message.raw, "content": content}] if blocks else []
         return [item for part in message.parts for item in self._own_item(part, message)]
 
     def _own_item(self, part: Part, message: Message) -> list[Any]:
@@ -140,14 +144,6 @@ def _write_spoken(message: Message, blocks: list[Any]) -> list[Any]:
 
 def _message_item(role: str, blocks: list[Any]) -> dict[str, Any]:
     return {"type": "message", "role": "user" if role == "tool" else role, "content": blocks}
-
-
-def _with_content(raw: dict[str, Any], blocks: list[Any], parts: Sequence[Part]) -> dict[str, Any]:
-    """Put other content in a message item; a string stays a string while it can."""
-    texts = [part.text for part in parts if isinstance(part, Text)]
-    if isinstance(raw.get("content"), str) and len(texts) == len(blocks):
-        return {**raw, "content": "\n".join(texts)}
-    return {**raw, "content": blocks}
 
 
 def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
@@ -309,17 +305,14 @@ def _output_wire(
             plain = all(isinstance(part, Text) for part in result.content)
             return result.text if plain and not listed else list(blocks)
         case "shell_call":
-            ended = _outcome(before) or {"type": "exit", "exit_code": int(result.is_error)}
+            chunk = before[-1] if isinstance(before, list) and before else None
+            ended = chunk.get("outcome") if isinstance(chunk, dict) else None
+            ended = ended or {"type": "exit", "exit_code": int(result.is_error)}
             return [{"stdout": result.text, "stderr": "", "outcome": ended}]
         case "computer_call":
             return _screenshot(result.content)
         case _:
             return result.text
-
-
-def _outcome(before: Any) -> Any:
-    chunk = before[-1] if isinstance(before, list) and before else None
-    return chunk.get("outcome") if isinstance(chunk, dict) else None
 
 
 def _screenshot(content: Sequence[Content]) -> dict[str, Any]:

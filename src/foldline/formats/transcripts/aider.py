@@ -21,6 +21,9 @@ OUTPUT = "> "
 
 Speaker: TypeAlias = Literal["user", "aider", "model"]
 
+_SPEAKERS: Mapping[Role, Speaker] = {"assistant": "model", "user": "user"}
+"""Who says a message that the chat did not have, where that is not aider."""
+
 _MARKS: Mapping[Speaker, str] = {"user": PROMPT, "aider": OUTPUT, "model": ""}
 
 
@@ -213,7 +216,9 @@ class _Draft(SessionDraft):
         last = b""
         for slot in self.slots:
             if isinstance(slot, Message):
-                line = self._new(slot)
+                speaker = _SPEAKERS.get(slot.role, "aider")
+                texts = [*(result.text for result in slot.results), flat_text(slot.parts)]
+                line = self._bytes(["", *mark("\n".join(texts), speaker)])
             else:
                 line = self.changed.get(slot, data[slot])
                 if slot in begun and last.startswith(prompt) and line.startswith(prompt):
@@ -221,12 +226,6 @@ class _Draft(SessionDraft):
             if line:
                 yield line
                 last = line
-
-    def _new(self, message: Message) -> bytes:
-        """Write a message that the chat did not have."""
-        speakers: dict[Role, Speaker] = {"assistant": "model", "user": "user"}
-        text = "\n".join([*(one.text for one in message.results), flat_text(message.parts)])
-        return self._bytes(["", *mark(text, speakers.get(message.role, "aider"))])
 
     def _bytes(self, lines: Sequence[str]) -> bytes:
         text = "".join(line + self.ending for line in lines)

@@ -289,7 +289,12 @@ class _Draft(JsonDraft):
                 self.contents |= contents
         visible = [m for m in messages if m.id in before or m.id in self.wires]
         moved = self.arrange(segment.places, visible, segment.start).moved
-        self.leave_out(gone | _find_stranded(segment, self.slots))
+        # Rewound lines that would now be the newest ones would be taken for the present.
+        owned = spoken_lines([segment])
+        last = max(
+            (slot for slot in self.slots if isinstance(slot, int) and slot in owned), default=-1
+        )
+        self.leave_out(gone.union(line for line in segment.abandoned if line > last))
         if segment.path:
             self.relink(self.session.tree, moved, segment.path, _uuid)
 
@@ -342,10 +347,3 @@ class _Draft(JsonDraft):
 def _uuid(message: Message) -> str:
     """Derive the id of a new line, the same one every time."""
     return str(uuid5(NAMESPACE_OID, message.id))
-
-
-def _find_stranded(segment: ClaudeSegment, slots: Sequence[Slot]) -> set[Slot]:
-    """Find rewound lines that would now be the newest ones, and so be taken for the present."""
-    owned = spoken_lines([segment])
-    last = max((slot for slot in slots if slot in owned and isinstance(slot, int)), default=-1)
-    return {line for line in segment.abandoned if line > last}

@@ -193,14 +193,10 @@ def user_item(text: str) -> dict[str, Any]:
 def _begins_turn(item: Any) -> bool:
     if not isinstance(item, dict) or item.get("role") != "user":
         return False
-    return not any(text.lstrip().startswith(_CONTEXT) for text in _texts(item.get("content")))
-
-
-def _texts(content: Any) -> Iterator[str]:
-    for block in content if isinstance(content, list) else [{"text": content}]:
-        text = block.get("text") if isinstance(block, dict) else None
-        if isinstance(text, str):
-            yield text
+    content = item.get("content")
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return not any(isinstance(t, str) and t.lstrip().startswith(_CONTEXT) for t in texts)
 
 
 class _NewLines(JsonDraft):

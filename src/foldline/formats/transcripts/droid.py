@@ -55,8 +55,8 @@ class Droid:
 
 
 def _is_message(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.get("type") == "message"
-        and isinstance(value.get("message"), dict)
-    )
+    match value:
+        case {"type": "message", "message": dict()}:
+            return True
+        case _:
+            return False
