@@ -178,12 +178,13 @@ def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
 
     Args:
         wire: A list of messages, or a dict that holds them under ``key``.
-        key: Where the messages are, such as "messages", "input" or "contents".
+        key: Where the messages are, such as "messages", "input" or "contents"; "" where only a
+            list is allowed.
 
     Returns:
         The messages, and the body that held them (None when a bare list came).
     """
-    if isinstance(wire, dict):
+    if isinstance(wire, dict) and key:
         return expect(wire.get(key), list, None, key), wire
     return expect(wire, list, None, ""), None
 

@@ -18,8 +18,9 @@ from foldline.formats.arrangement import (
     relink,
     weave,
 )
+from foldline.formats.dialect import Dialect
 from foldline.formats.fields import named_errors
-from foldline.formats.json_document import style_of
+from foldline.formats.json_document import is_unchanged, style_of
 from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
@@ -77,18 +78,23 @@ class MessageLines:
     wires: tuple[Any, ...] = field(repr=False)
     messages: tuple[Message, ...] = field(repr=False)
 
-    def rewrite(self, wires: Iterable[Any], entry: Callable[[Any, int], Any]) -> bytes:
+    def rewrite(
+        self, messages: Sequence[Message], dialect: Dialect, entry: Callable[[Any, int], Any]
+    ) -> bytes:
         """
         Return the file with other messages, in lines like the first one where they are new.
 
         Args:
-            wires: What stands for the messages now; that which is the same object keeps its line.
+            messages: The messages as they are now; untouched ones keep their lines.
+            dialect: Writes them.
             entry: Gives the value of a new line, from what stands for its message and its number.
         """
+        if is_unchanged(self.messages, messages):
+            return self.source.data
         data, where = self.lines.data, dict(zip(map(id, self.wires), self.rows, strict=True))
         place = min(self.rows, default=0)  # a header stays before what is new
         like, after = place, list[tuple[int | None, list[bytes]]]()
-        for number, wire in enumerate(wires):
+        for number, wire in enumerate(dialect.messages(messages)):
             row = where.get(id(wire))
             place = place if row is None else row
             new = self.lines.write(entry(wire, number), like) if row is None else data[row]

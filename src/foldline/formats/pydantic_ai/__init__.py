@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Dialect, Violation
-from foldline.formats.fields import expect
+from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import write_messages
 from foldline.formats.pydantic_ai.read import KINDS, NAME, read_message
 from foldline.formats.pydantic_ai.rules import violations
@@ -25,6 +24,7 @@ class PydanticAIDialect(Dialect):
     name = NAME
     title = "Pydantic AI messages"
     provider = "openai"
+    key = ""
 
     def recognises(self, wire: Any) -> float:
         """Return how sure it is that this value is in the dialect, from 0 to 1."""
@@ -34,10 +34,6 @@ class PydanticAIDialect(Dialect):
 
     read = staticmethod(read_message)
     rules = staticmethod(violations)
-
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of serialized messages."""
-        return super().decode(expect(wire, list, None, ""))
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """Write a list; a system prompt of another wire becomes a request at the start."""
@@ -56,12 +52,6 @@ class PydanticAIDialect(Dialect):
         """
         joined: tuple[Role, ...] = ("tool",)
         return write_messages(messages, NAME, changed_message, built_message, "parts", joined)
-
-    def validate(self, wire: Any) -> list[Violation]:
-        """Check what providers demand of a conversation."""
-        if not isinstance(wire, list):
-            return [Violation(0, "", "type", "the messages are no list")]
-        return self.rules(wire)
 
 
 def _is_message(item: Any) -> bool:

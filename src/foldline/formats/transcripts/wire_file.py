@@ -48,11 +48,8 @@ class WireFile:
         """Write the value, or the lines, again."""
         there = recording.conversations[0].transcript
         if isinstance(recording.document, MessageLines):
-            lines = recording.document
-            if is_unchanged(lines.messages, there.messages):
-                return lines.source.data
-            wires = dialect(there.dialect).messages(there.messages)
-            return lines.rewrite(wires, lambda wire, _: wire)
+            wire = dialect(there.dialect)
+            return recording.document.rewrite(there.messages, wire, lambda value, _: value)
         document: JsonDocument = recording.document
         if is_unchanged(document.places[0].messages, there.messages):
             return document.source.data
