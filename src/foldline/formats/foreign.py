@@ -129,8 +129,7 @@ def _merge_assistant(messages: Iterable[Message], dialect: str) -> list[Message]
         if before is None or not both or is_own(before, dialect) or is_own(message, dialect):
             out.append(message)
             continue
-        joined = (*before.parts, *message.parts)
-        out[-1] = replace(before, parts=joined, raw=None, dialect="")
+        out[-1] = replace(before, parts=(*before.parts, *message.parts), raw=None, dialect="")
     return out
 
 

@@ -221,7 +221,6 @@ def find_original(holdings: Holdings, named: ResolvedHandle) -> Original:
         raw = [message.raw for message in messages]
         return Original("snapshot", raw, messages, handles, beside=holdings.shortened)
     if named.part is None:
-        step = step_of(holdings.messages, message)
-        return Original(message.role, message.raw, step, handles)
+        return Original(message.role, message.raw, step_of(holdings.messages, message), handles)
     part_of(message, named.part)
     return Original(message.role, part_raw(message, named.part), (message,), handles, named.part)

@@ -196,8 +196,7 @@ def _result_labels(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
     """Return what each result is the result of, by its position."""
     labels = {}
     for call, result in pair(messages).answers.items():
-        label = _label(messages[call.message].parts[call.part])
-        labels[result.message, result.part] = label
+        labels[result.message, result.part] = _label(messages[call.message].parts[call.part])
     return labels
 
 

@@ -121,8 +121,7 @@ def restore_batch(stored: StoredBatch) -> Batch:
     """
     early, recall = ((), {}) if stored.memory is None else memory.read_edits(stored.memory)
     with interpreting(f"The compaction {stored.number}"):
-        edits = (*early, *edits_from_json(stored.edits, thaw))
-        receipt = receipt_from_dict(stored.receipt, edits)
+        receipt = receipt_from_dict(stored.receipt, (*early, *edits_from_json(stored.edits, thaw)))
     return Batch(
         stored.number,
         stored.at,

@@ -145,8 +145,7 @@ def read_edits(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
         StoreError: This version of Foldline cannot read them.
     """
     with interpreting(f"The session memory of message {stored.until}"):
-        edits = edits_from_json(stored.content["edits"], thaw)
-        return edits, _words(stored.content["recall"])
+        return edits_from_json(stored.content["edits"], thaw), _words(stored.content["recall"])
 
 
 def _words(recall: Any) -> dict[str, str]:

@@ -252,5 +252,4 @@ class SessionState:
         config, budget = self.setting.config, self.setting.budget
         if not (config.enabled and config.memory.enabled) or self.fill <= budget.target:
             return False
-        pause = max(config.memory.every, config.pace.growth * budget.scale)
-        return self.shelf.appended >= pause
+        return self.shelf.appended >= max(config.memory.every, config.pace.growth * budget.scale)

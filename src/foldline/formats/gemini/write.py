@@ -61,8 +61,7 @@ def _keep_signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str
         return parts
     first = calls[0]
     if parts[first] != before[0]:
-        key = spelling(before[0], "thoughtSignature")
-        parts[first] = {**parts[first], key: SKIP_SIGNATURE}
+        parts[first] = {**parts[first], spelling(before[0], "thoughtSignature"): SKIP_SIGNATURE}
     return parts
 
 

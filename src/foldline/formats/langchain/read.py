@@ -39,8 +39,7 @@ def read_message(item: Any, index: int) -> Message:
         InputError: Naming the message index and the field.
     """
     if shape_of(item) is None:
-        wire = expect(item, dict, index, "")
-        expect(wire.get("type"), str, index, "type")
+        expect(expect(item, dict, index, "").get("type"), str, index, "type")
     fields = fields_of(item)
     kind = TYPES.get(expect(fields.get("type"), str, index, "type"))
     if kind is None:

@@ -169,8 +169,7 @@ def _part(wire: dict[str, Any], index: int, field: str) -> Part:
         case "retry-prompt" if isinstance(wire.get("tool_name"), str):
             return _result(wire, index, field)
         case "file" if isinstance(wire.get("content"), dict):
-            media = _media(wire["content"])
-            return media or Opaque("file", "", wire)
+            return _media(wire["content"]) or Opaque("file", "", wire)
         case "system-prompt":
             text = expect(wire.get("content"), str, index, f"{field}.content")
             return Opaque("system-prompt", text, wire)

@@ -52,8 +52,7 @@ def changed_message(message: Message) -> list[dict[str, Any]]:
 def _own(old: dict[str, Any], pieces: Sequence[Part]) -> dict[str, Any] | None:
     """Write a wire part of which all pieces are known; a prompt may have many, or none."""
     if old.get("part_kind") == "user-prompt" and isinstance(old.get("content"), list):
-        items = map(_item, pieces, old["content"])
-        content = [item for item in items if item is not None]
+        content = [item for item in map(_item, pieces, old["content"]) if item is not None]
         return {**old, "content": content} if content or not pieces else None
     (part,) = pieces
     match part:

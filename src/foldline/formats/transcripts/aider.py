@@ -177,8 +177,7 @@ def mark(text: str, speaker: Speaker) -> list[str]:
     A line of the model that looks like one of somebody else is moved in by a space.
     """
     if speaker != "model":
-        mark = _MARKS[speaker]
-        return [*(f"{mark}{line}  " for line in text.split("\n")), ""]
+        return [*(f"{_MARKS[speaker]}{line}  " for line in text.split("\n")), ""]
     foreign = (PROMPT, OUTPUT, START)
     return [*(f" {t}" if t.startswith(foreign) else t for t in text.split("\n")), ""]
 

@@ -186,8 +186,7 @@ class MiniSweAgent(EmbeddedWire):
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
         spoken = (index for index, entry in enumerate(before) if not _is_exit(entry))
         where = {m.id: index for m, index in zip(place.messages, spoken, strict=True)}
-        after = ((where.get(m.id), self.write([m])) for m in there.messages)
-        return weave(before, silent, after)
+        return weave(before, silent, ((where.get(m.id), self.write([m])) for m in there.messages))
 
 
 def _is_exit(entry: Any) -> bool:

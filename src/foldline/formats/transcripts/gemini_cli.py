@@ -185,8 +185,7 @@ def _turns(record: Any, number: int) -> Iterator[GeminiTurn]:
         parts = _content(value, number)
         text = "".join(p["text"] for p in parts if isinstance(p.get("text"), str)).strip()
         if parts and not text.startswith(("/", "?")):
-            wire = {"role": "user", "parts": parts}
-            yield GeminiTurn(number, False, (None,) * len(parts), wire)
+            yield GeminiTurn(number, False, (None,) * len(parts), {"role": "user", "parts": parts})
     elif kind in ("gemini", "model"):
         yield from _model_turns(value, number)
 

@@ -58,8 +58,7 @@ def _messages(text: str) -> list[Message]:
     out: list[Message] = []
     for index, (role, content, raw) in enumerate(spoken):
         answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
-        parts = _parts(role, content, index, answered)
-        out.append(Message(ROLES[role], parts, raw, DIALECT))
+        out.append(Message(ROLES[role], _parts(role, content, index, answered), raw, DIALECT))
     return out
 
 
