@@ -12,16 +12,19 @@ from foldline.values.messages import Role
 
 Shape: TypeAlias = Literal["dict", "data", "constructor", "object"]
 
-CLASSES: Mapping[str, str] = {
-    "human": "HumanMessage",
-    "ai": "AIMessage",
-    "tool": "ToolMessage",
-    "system": "SystemMessage",
-    "function": "FunctionMessage",
-    "chat": "ChatMessage",
-    "remove": "RemoveMessage",
+_KINDS: Mapping[str, tuple[str, Role]] = {
+    "human": ("HumanMessage", "user"),
+    "ai": ("AIMessage", "assistant"),
+    "tool": ("ToolMessage", "tool"),
+    "system": ("SystemMessage", "system"),
+    "function": ("FunctionMessage", "tool"),
+    "chat": ("ChatMessage", "user"),
+    "remove": ("RemoveMessage", "system"),
 }
+CLASSES = {kind: name for kind, (name, _) in _KINDS.items()}
 """Message types and their classes; chunks of a stream have the class name with ``Chunk``."""
+
+ROLES = {kind: role for kind, (_, role) in _KINDS.items()}
 
 TYPES: Mapping[str, str] = {
     **{kind: kind for kind in CLASSES},
@@ -29,16 +32,6 @@ TYPES: Mapping[str, str] = {
     **{f"{name}Chunk": kind for kind, name in CLASSES.items()},
 }
 """Every spelling of a type, and the type that it means."""
-
-ROLES: Mapping[str, Role] = {
-    "human": "user",
-    "ai": "assistant",
-    "tool": "tool",
-    "system": "system",
-    "function": "tool",
-    "chat": "user",
-    "remove": "system",
-}
 
 _MODULE = "langchain_core.messages"
 

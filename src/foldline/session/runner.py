@@ -38,7 +38,7 @@ from foldline.values.messages import Message, Usage
 
 @typed_methods
 class SessionRunner:
-    """What a session knows at once, and how it runs what changes it."""
+    """What a session knows at once, how it runs what changes it, and what async programs await."""
 
     def __init__(
         self, state: SessionState, *, summarizer: ModelLike | None = None, owns_store: bool = False
@@ -221,10 +221,7 @@ class SessionRunner:
         self._background.anudge()
         return result
 
-
-@typed_methods
-class AsyncSession(SessionRunner):
-    """A session in async programs: each method is described at the one without the ``a``."""
+    # --- in async programs; each is described at the method without the a -------------------
 
     async def aappend(self, message: Any, *, usage: Usage | None = None) -> str:
         """Append a wire message; see `append`."""

@@ -25,7 +25,7 @@ from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
 from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
-from foldline.session.runner import AsyncSession
+from foldline.session.runner import SessionRunner
 from foldline.session.user_changes import pin, remember, undo
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods
@@ -34,7 +34,7 @@ from foldline.values.tokens import TextCounter, TokenCounter
 
 
 @typed_methods
-class Session(AsyncSession):
+class Session(SessionRunner):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
 

@@ -33,16 +33,8 @@ NAME = "pi"
 
 CALL = CallShape(new={"type": "toolCall"})
 
-ROLES: dict[str, Role] = {
-    "user": "user",
-    "custom": "user",
-    "hookMessage": "user",
-    "assistant": "assistant",
-    "toolResult": "tool",
-    "bashExecution": "user",
-    "compactionSummary": "user",
-    "branchSummary": "user",
-}
+ROLES: dict[str, Role] = {"assistant": "assistant", "toolResult": "tool"}
+"""The roles of messages by what pi calls them; everything else is read as what the user says."""
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite")
 
