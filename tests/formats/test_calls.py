@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.errors import InputError
-from foldline.formats.calls import CallShape
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import ToolCall
 
 FLAT = CallShape("input", new={"type": "call"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
 from foldline.formats.fields import named_errors
-from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -21,8 +21,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPED_TEXT = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a pair, which no encoding has; JSON can escape it."""
+_HALVES = re.compile("[\ud800-\udfff]")
 _read = json.JSONDecoder().raw_decode
 
 
@@ -72,8 +71,13 @@ class JsonStyle:
             )
         except RecursionError as error:
             raise InputError("A value is nested too deeply to be written") from error
-        text = _LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+        text = escape_halves(text)
         return text.replace("\n", "\n" + self.base) if self.base else text
+
+
+def escape_halves(text: str) -> str:
+    """Return JSON in which halves of surrogate pairs, which no encoding has, are escaped."""
+    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def escapes(text: str) -> bool:
@@ -239,7 +243,7 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-class JsonFormat(ABC):
+class JsonFormat(FileFormat):
     """
     A kind of JSON document with conversations in it.
 
@@ -248,8 +252,6 @@ class JsonFormat(ABC):
     errors name the one that they are about.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
     several: ClassVar[bool] = False
 
     @abstractmethod

@@ -13,7 +13,7 @@ from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
 from foldline.session.batches import BOUND, Batch
-from foldline.session.codec import DecodedMessage, encode_stored, read, reread
+from foldline.session.codec import encode_stored, read, reread
 from foldline.session.hooks import apply_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
@@ -61,8 +61,8 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     now = state.setting.clock()
     with _assign_ids(state, readings, usage) as messages:
         entries = [
-            _entry(state, message, reading.form, messages)
-            for reading, message in zip(readings, messages, strict=True)
+            _entry(state, message, form, messages)
+            for (_, form), message in zip(readings, messages, strict=True)
         ]
         batch = _bounds(state, entries, now)
         change = Change(
@@ -102,22 +102,21 @@ def _unreadable() -> Iterator[None]:
 
 @contextmanager
 def _assign_ids(
-    state: SessionState, readings: Sequence[DecodedMessage], usage: Usage | None
+    state: SessionState, readings: Sequence[tuple[Message, Any]], usage: Usage | None
 ) -> Iterator[list[Message]]:
     """Give messages their ids, and take them back if they cannot be recorded."""
     messages: list[Message] = []
     try:
-        for reading in readings:
-            number = state.ids.give(reading.message.id)
-            messages.append(reading.message.with_id(number))
+        for message, _ in readings:
+            messages.append(message.with_id(state.ids.give(message.id)))
         if usage is not None:
             answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
             at = answers[-1] if answers else -1
             messages[at] = replace(messages[at], usage=usage)
         yield messages
     except BaseException:
-        for message, reading in zip(messages, readings, strict=False):
-            state.ids.forget(message.id, reading.message.id)
+        for named, (message, _) in zip(messages, readings, strict=False):
+            state.ids.forget(named.id, message.id)
         raise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from foldline.errors import InputError
@@ -27,18 +27,6 @@ OBJECT: Final = "foldline.object"
 
 PLAIN: Final = "value"
 """Instead of the name of a class: the fields are themselves what the wire gave."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecodedMessage:
-    """
-    A message that was read, its content hash as id.
-
-    ``form`` is the message as a JSON value where the wire alone does not give it, else None.
-    """
-
-    message: Message
-    form: Any = None
 
 
 class Codec:
@@ -91,7 +79,7 @@ class Codec:
         self.settled = self.settled or final
 
 
-def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[DecodedMessage]:
+def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tuple[Message, Any]]:
     """
     Read new messages.
 
@@ -99,6 +87,10 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Dec
         dialect: The dialect of the session.
         wires: What came, one wire message each.
         log: The messages before.
+
+    Returns:
+        Each message, its content hash as id, and its form: the message as a JSON value where the
+        wire alone does not give it, else None.
 
     Raises:
         InputError: A message cannot be read; ``index`` is its position in ``wires``.
@@ -109,28 +101,30 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Dec
             f"{len(wires)} wire messages were read as {len(messages)}",
             hint="Append wire messages one by one, not request bodies.",
         )
-    out: list[DecodedMessage] = []
+    out: list[tuple[Message, Any]] = []
     for message in messages:
         alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
         if alone.results:
-            recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
+            recent = [*log[-CONTEXT:], *(message for message, _ in out[-CONTEXT:])]
             out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
         else:
-            out.append(DecodedMessage(alone))
+            out.append((alone, None))
     return out
 
 
-def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> DecodedMessage:
+def _in_context(
+    dialect: Dialect, alone: Message, recent: Sequence[Message]
+) -> tuple[Message, Any]:
     """Read a tool result again behind its call; some wires pair them by name and order."""
     known = {call.id for message in recent for call in message.calls if call.id}
     if all(result.call_id in known for result in alone.results):
-        return DecodedMessage(alone)
+        return alone, None
     wires = [message.raw for message in recent]
     message = dialect.decode([*wires, alone.raw]).messages[-1]
     if message == alone:
-        return DecodedMessage(alone)
+        return alone, None
     message = replace(message, id=content_hash(message))
-    return DecodedMessage(message, message_to_json(replace(message, raw=None), freeze))
+    return message, message_to_json(replace(message, raw=None), freeze)
 
 
 def reread(dialect: Dialect, log: Sequence[Message]) -> list[Message]:
@@ -158,7 +152,7 @@ def encode_stored(message: Message, form: Any, time: float) -> StoredMessage:
 
     Args:
         message: The message.
-        form: See `DecodedMessage`.
+        form: See `read`.
         time: In seconds since 1970.
     """
     wire = freeze(message.raw)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from foldline.atomic_files import open_replacement
 from foldline.errors import StoreError
+from foldline.formats.json_document import escape_halves
 from foldline.session.codec import freeze
 from foldline.values.messages import Message
 
@@ -74,10 +75,4 @@ def _write(messages: Iterable[Message], file: Writable) -> int:
 def _lines(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
         value: Any = freeze(message.raw)
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            # Half of a surrogate pair has no UTF-8; JSON can escape it.
-            text = json.dumps(value, separators=(",", ":"))
-        yield text + "\n"
+        yield escape_halves(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + "\n"

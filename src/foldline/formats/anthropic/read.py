@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.formats.blocks import media_part, opaque, unknown_role
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, read_content
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,

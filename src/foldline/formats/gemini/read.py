@@ -10,9 +10,8 @@ from functools import cache
 from typing import Any
 
 from foldline.formats.blocks import media_part, unknown_role
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, read_objects, text_or
-from foldline.formats.tool_json import json_text
+from foldline.formats.tool_json import CallShape, json_text
 from foldline.values.messages import (
     Content,
     Message,

@@ -9,11 +9,10 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, read_answered_call, read_objects, text_or, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape, arguments_text
 from foldline.values.messages import (
     Content,
     Media,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.formats.blocks import KINDS, media_part, opaque, unknown_role
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import ROLES as COMMON_ROLES
 from foldline.formats.fields import expect, read_answered_call, read_content, read_objects, text_or
-from foldline.formats.tool_json import arguments_json
+from foldline.formats.tool_json import CallShape, arguments_json
 from foldline.values.messages import (
     Content,
     Media,

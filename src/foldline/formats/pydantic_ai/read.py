@@ -9,9 +9,8 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque, opaque_text
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, token_counts
-from foldline.formats.tool_json import json_text
+from foldline.formats.tool_json import CallShape, json_text
 from foldline.values.messages import (
     Content,
     Media,

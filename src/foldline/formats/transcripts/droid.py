@@ -7,13 +7,13 @@ from typing import Any
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.fields import text_or
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
-from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
 
 _ANTHROPIC = AnthropicDialect()
 
 
-class Droid:
+class Droid(FileFormat):
     """The session files under ``~/.factory/sessions``."""
 
     name = "droid"

@@ -20,7 +20,7 @@ from foldline.formats.fields import expect, named_errors, text_or, token_counts
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import JsonDocument
 from foldline.formats.jsonl import Lines, read_lines
-from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Usage
@@ -65,7 +65,7 @@ class GeminiChat:
     whole: int | None = None
 
 
-class GeminiCli:
+class GeminiCli(FileFormat):
     """The chat files under ``~/.gemini/tmp/*/chats``."""
 
     name = "gemini-cli"

@@ -11,7 +11,6 @@ from typing import Any, get_args
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import (
     expect,
     named_errors,
@@ -24,6 +23,7 @@ from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large, unpacked_limit
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,

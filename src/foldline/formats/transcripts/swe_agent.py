@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.formats.blocks import read_thinking_blocks
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import expect, read_objects, read_role, text_or
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 from foldline.values.usage import read_usage

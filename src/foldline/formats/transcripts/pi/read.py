@@ -9,11 +9,11 @@ from typing import Any
 
 from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
-from foldline.formats.calls import CallShape
 from foldline.formats.fields import bounded_nesting, expect, plain_usage, read_content, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, Segment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,
