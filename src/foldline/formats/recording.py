@@ -83,9 +83,9 @@ class FileFormat(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
 
-    @abstractmethod
     def recognises(self, source: TranscriptSource) -> float:
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
+        raise NotImplementedError
 
     @abstractmethod
     def decode(self, source: TranscriptSource) -> Recording:
