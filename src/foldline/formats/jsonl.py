@@ -21,7 +21,7 @@ from foldline.formats.arrangement import (
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import named_errors
 from foldline.formats.json_document import is_unchanged, style_of
-from foldline.formats.recording import FileFormat, Recording, name_segments, wrong_format
+from foldline.formats.recording import FileFormat, Recording, name_segments
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -185,10 +185,8 @@ class SessionFormat(FileFormat):
         del session
         return Transcript(segment.messages, self.dialect)
 
-    def decode(self, source: TranscriptSource) -> Recording:
+    def record(self, source: TranscriptSource) -> Recording:
         """Read the segments of a session."""
-        if not self.recognises(source):
-            raise wrong_format(source, self.title)
         session, warnings = self.read(source)
         transcripts = [self.transcript(session, segment) for segment in session.segments]
         return Recording(self.name, name_segments(transcripts, session.id), session, warnings)

@@ -65,13 +65,6 @@ def name_segments(
     )
 
 
-def wrong_format(source: TranscriptSource, title: str) -> InputError:
-    """Return the error for a file that is read as something which it is not."""
-    return InputError(
-        f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
-    )
-
-
 class FileFormat(ABC):
     """
     A kind of transcript file.
@@ -87,14 +80,23 @@ class FileFormat(ABC):
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
         raise NotImplementedError
 
-    @abstractmethod
     def decode(self, source: TranscriptSource) -> Recording:
         """
         Read a file.
 
         Raises:
-            InputError: Naming the line or message and the field.
+            InputError: Naming the line or message and the field, or saying that it is none.
         """
+        if not self.recognises(source):
+            raise InputError(
+                f"{source.name} is not a {self.title}",
+                hint="Name the right format, or let it be detected.",
+            )
+        return self.record(source)
+
+    def record(self, source: TranscriptSource) -> Recording:
+        """Read a file that is recognised; see `decode`."""
+        raise NotImplementedError
 
     @abstractmethod
     def encode(self, recording: Recording) -> bytes:

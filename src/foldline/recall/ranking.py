@@ -257,7 +257,7 @@ def rank_passages(
         own = (rarities[index] * worth(len(found), against) for index, found in words.items())
         rough[number] += sum(own)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
-    near = {number for one in best for number in _neighbours(passages, one)}
+    near = {*best, *(other for one in best for other, _ in _beside(passages, one, -1))}
     scored = []
     for number in near:
         score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
@@ -336,13 +336,15 @@ def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> 
     return total
 
 
-def _neighbours(passages: Sequence[RecallPassage], number: int) -> Iterator[int]:
-    """Yield a passage, and those of its section that it lends its words to."""
+def _beside(
+    passages: Sequence[RecallPassage], number: int, way: int
+) -> Iterator[tuple[int, float]]:
+    """Yield those of its section whose words count for a passage (1), or it for them (-1)."""
     section = passages[number].section
-    for distance in (0, *FADING):
-        other = number - distance
+    for distance, share in FADING.items():
+        other = number + way * distance
         if 0 <= other < len(passages) and passages[other].section is section:
-            yield other
+            yield other, share
 
 
 def _around(
@@ -353,14 +355,12 @@ def _around(
     question: RecallQuery,
 ) -> float:
     """Return what words count that are missing here, and stand in heading or neighbours."""
-    section, here = passages[number].section, held.get(number, {})
+    here = held.get(number, {})
     shares: dict[int, float] = {}
-    for distance, share in FADING.items():
-        other = number + distance
-        if 0 <= other < len(passages) and passages[other].section is section:
-            for index in held.get(other, {}):
-                shares[index] = max(shares.get(index, 0.0), share)
-    label = section.label.lower()
+    for other, share in _beside(passages, number, 1):
+        for index in held.get(other, {}):
+            shares[index] = max(shares.get(index, 0.0), share)
+    label = passages[number].section.label.lower()
     for index, word in enumerate(question.words):
         if any(one in label for one in word.beginnings):
             shares[index] = max(shares.get(index, 0.0), LABEL)

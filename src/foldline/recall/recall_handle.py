@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -196,15 +197,13 @@ def _places(
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
     """Say that a pattern matches nothing here, and where else it does."""
-    other = []
-    try:
+    other = list[str]()
+    with suppress(RecallError):  # it takes too long; what was found until then is named
         for section in _elsewhere(holdings, found):
             if any(pattern.span(line) for line in section.text.split("\n")):
                 other.append(section.handle)
             if len(other) == ELSEWHERE:
                 break
-    except RecallError:  # it takes too long; what was found until then is named
-        pass
     return f"[0 matches.{_name_handles(other)}]"
 
 

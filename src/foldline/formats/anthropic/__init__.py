@@ -14,9 +14,6 @@ from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message, Role
 from foldline.values.transcript import Transcript
 
-_OWN_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
-
-
 _OWN_KEYS = frozenset({"anthropic_version", "anthropic_beta", "max_tokens", "stop_sequences"})
 
 
@@ -94,9 +91,10 @@ def _speaks(item: dict[str, Any]) -> bool:
 
 
 def _is_own_block(block: Any) -> bool:
-    if not isinstance(block, dict):
-        return False
-    kind = block.get("type")
-    if isinstance(kind, str) and kind in _OWN_TYPES:
-        return True
-    return kind in ("image", "document") and isinstance(block.get("source"), dict)
+    match block:
+        case {"type": "tool_use" | "tool_result" | "thinking" | "redacted_thinking"}:
+            return True
+        case {"type": "image" | "document", "source": dict()}:
+            return True
+        case _:
+            return False
