@@ -85,10 +85,13 @@ class Archive:
         stored = self._load(name)
         found: list[Message] = []
         damage: StoreError | None = None
-        position = 0
+        dialect, position = _dialect(stored.head.dialect), 0
         while position < len(stored.messages):
             try:
-                found.append(_message(stored, position))
+                with reading(name):
+                    item = stored.messages[position]
+                    message = decode_stored(dialect, item)
+                found.append(replace(message, id=item.id, pinned=item.pinned))
                 position += 1
             except StoreError as error:
                 damage = damage or error
@@ -367,13 +370,6 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
     from foldline.tokens.choose import choose_counter
 
     return TokenCounter(choose_counter())
-
-
-def _message(stored: StoredSession, position: int) -> Message:
-    with reading(stored.head.name):
-        item = stored.messages[position]
-        message = decode_stored(_dialect(stored.head.dialect), item)
-        return replace(message, id=item.id, pinned=item.pinned)
 
 
 def _dialect(name: str) -> Dialect | None:

@@ -230,24 +230,21 @@ def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> t
         steps: In the order in which they were made.
         start: What was shown before the first of them, where that is known.
     """
+    made, start = tuple(steps), start or Shown()
     with reading(log.name):
-        return _replay(log, tuple(steps), start or Shown())
-
-
-def _replay(log: Log, made: tuple[Step, ...], start: Shown) -> tuple[Message, ...]:
-    if not made:
-        coming = range(start.at, len(log))
-        log.take(coming)
-        return (*start.messages, *log.at(coming))
-    # A message that is moved is told by its own id.
-    moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
-    known = {number: Message("system", (), id=number) for number in moved}
-    before = {message.id for message in start.messages}
-    shown = _run(log, made, known, start)
-    stays = [number for number in shown if number not in before and number in log.positions]
-    log.hold(stays)
-    known.update((number, log.originals[number]) for number in stays)
-    return tuple(_run(log, made, known, start).values())
+        if not made:
+            coming = range(start.at, len(log))
+            log.take(coming)
+            return (*start.messages, *log.at(coming))
+        # A message that is moved is told by its own id.
+        moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
+        known = {number: Message("system", (), id=number) for number in moved}
+        before = {message.id for message in start.messages}
+        shown = _run(log, made, known, start)
+        stays = [number for number in shown if number not in before and number in log.positions]
+        log.hold(stays)
+        known.update((number, log.originals[number]) for number in stays)
+        return tuple(_run(log, made, known, start).values())
 
 
 def _run(

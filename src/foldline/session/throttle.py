@@ -55,11 +55,6 @@ class CompactionThrottle:
 LEVELS: tuple[Level, ...] = ("calm", "warn", "due", "over")
 
 
-def acts_at(policy: Policy) -> float:
-    """Return the fraction at which a policy does its most, short of its last resort."""
-    return max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
-
-
 def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
     """
     Tell how full the window is, in constant time.
@@ -71,7 +66,8 @@ def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Press
         config: Says how long before.
     """
     at = config.thresholds
-    acts = acts_at(policy)
+    # At which the policy does its most, short of its last resort.
+    acts = max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
     warns = at.warn_at if at.warn_at < acts else acts * at.warn_at / at.act_at
     level: Level = "calm"
     if fill > budget.limit:
