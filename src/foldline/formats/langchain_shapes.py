@@ -64,7 +64,7 @@ def fields_of(item: Any) -> dict[str, Any]:
         case "data":
             return {"type": item["type"], **item["data"]}
         case "object":
-            return dict(vars(item))
+            return dict(getattr(item, "__dict__", {}))
         case _:
             return dict(item)
 
