@@ -56,7 +56,8 @@ def _select_batches(
     known = {message.id for message in kept[: answered + 1]}.difference(asked[-1:])
     for batch in batches:
         edits = restore_batch(batch).edits
-        made = set(_list_created_ids(edits))
+        made = {edit.snapshot.id for edit in edits if isinstance(edit, Fold)}
+        made |= {edit.message.id for edit in edits if isinstance(edit, Insert)}
         if batch.at <= length:
             later = batch.undone_at is not None and batch.undone_at > length
             yield replace(batch, undone_at=None) if later else batch
@@ -65,15 +66,6 @@ def _select_batches(
         else:
             return
         known |= made
-
-
-def _list_created_ids(edits: Iterable[Edit]) -> Iterator[str]:
-    """Yield the ids of messages that edits show for the first time."""
-    for edit in edits:
-        if isinstance(edit, Fold):
-            yield edit.snapshot.id
-        elif isinstance(edit, Insert):
-            yield edit.message.id
 
 
 def _list_changed_ids(edits: Iterable[Edit]) -> Iterator[str]:

@@ -62,7 +62,9 @@ class GeminiDialect(Dialect):
             content = write_content(message)
             if content is None:
                 continue
-            if last is not None and _joins(last, message):
+            answers = last is not None and bool(last.results) and message.role == "tool"
+            # Results belong into the content before, of which some were made here.
+            if last and answers and not (is_own(last, NAME) and is_own(message, NAME)):
                 joined = [*out[-1]["parts"], *content["parts"]]
                 before = out[-2]["parts"] if len(out) > 1 else []
                 out[-1] = {**out[-1], "parts": _in_call_order(joined, before)}
@@ -90,10 +92,3 @@ def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
     numbers = [places.get((a.get("name"), a.get("id")), len(places)) for a in answers if a]
     order = sorted(range(len(parts)), key=numbers.__getitem__)
     return [parts[index] for index in order]
-
-
-def _joins(before: Message, message: Message) -> bool:
-    """Return True if results belong into the content before, of which some were made here."""
-    if message.role != "tool" or not before.results:
-        return False
-    return not (is_own(before, NAME) and is_own(message, NAME))

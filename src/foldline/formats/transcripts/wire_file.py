@@ -28,11 +28,8 @@ class WireFile(FileFormat):
         """Ask the dialects."""
         document = source.document
         if isinstance(document, (list, dict)):
-            return (
-                _LINES * _surest([document])
-                if _is_line(document)
-                else _DOCUMENT * _surest(document)
-            )
+            line = _is_line(document)
+            return _LINES * _surest([document]) if line else _DOCUMENT * _surest(document)
         head = source.head
         return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
