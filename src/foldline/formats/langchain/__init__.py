@@ -50,6 +50,7 @@ class LangChainDialect(Dialect):
         return 1.0 if known or shape_of(items[0]) != "dict" else 0.4
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def decode(self, wire: Any) -> Transcript:
         """Read a list of messages, ``{"messages": [...]}`` or a thread state with ``values``."""
@@ -90,10 +91,6 @@ class LangChainDialect(Dialect):
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
         return self.rules(items)
-
-    def rules(self, items: list[Any], /) -> list[Violation]:
-        """Check what providers demand of a conversation."""
-        return violations([fields_of(item) if shape_of(item) else None for item in items])
 
 
 def _items(wire: Any) -> list[Any]:
