@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from foldline.ask_runner import (
-    ModelLike,
     arun_ask,
     drive_in_threads,
     is_async,
@@ -174,7 +173,6 @@ class Background:
     Args:
         state: The session.
         turn: Whose turn it is.
-        summarizer: Who is asked.
         is_open: Tells whether the session is still open.
     """
 
@@ -182,12 +180,11 @@ class Background:
         self,
         state: SessionState,
         turn: FairLock,
-        summarizer: ModelLike | None,
         is_open: Callable[[], bool],
     ) -> None:
         self._state = state
         self._turn = turn
-        self._summarizer = summarizer
+        self._summarizer = state.setting.summarizer
         self._is_open = is_open
         self._busy = threading.Lock()
         self._task: asyncio.Task[None] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self
 
-from foldline.ask_runner import ModelLike, Result, arun_ask, drive_in_threads, run_ask, run_to_end
+from foldline.ask_runner import Result, arun_ask, drive_in_threads, run_ask, run_to_end
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.budget import Budget
 from foldline.core.circuit_breaker import Breaker
@@ -40,15 +40,13 @@ from foldline.values.messages import Message, Usage
 class SessionRunner:
     """What a session knows at once, how it runs what changes it, and what async programs await."""
 
-    def __init__(
-        self, state: SessionState, *, summarizer: ModelLike | None = None, owns_store: bool = False
-    ) -> None:
+    def __init__(self, state: SessionState, *, owns_store: bool = False) -> None:
         self._state = state
-        self._summarizer = summarizer
+        self._summarizer = state.setting.summarizer
         self._owns_store = owns_store
         self._turn = FairLock()
         self._closed = False
-        self._background = Background(state, self._turn, summarizer, lambda: not self._closed)
+        self._background = Background(state, self._turn, lambda: not self._closed)
 
     # --- what is known at once -------------------------------------------------------------
 

@@ -117,7 +117,7 @@ class Session(SessionRunner):
             if store is None:
                 place.close()
             raise
-        return cls(state, summarizer=state.setting.summarizer, owns_store=store is None)
+        return cls(state, owns_store=store is None)
 
     # --- blocking --------------------------------------------------------------------------
 

@@ -178,16 +178,11 @@ def _restart(number: int, payload: dict[str, Any]) -> _Draft:
     """Begin a segment with what a compaction left; older ones hold nothing but a summary."""
     history = payload.get("replacement_history")
     if not isinstance(history, list):
-        summary = payload.get("message")
-        history = [user_item(summary)] if isinstance(summary, str) and summary else []
+        summary = text_or(payload.get("message"), "")
+        content = [{"type": "input_text", "text": summary}]
+        history = [{"type": "message", "role": "user", "content": content}] if summary else []
     seen = [i for i in history if not isinstance(i, dict) or i.get("type") not in _UNSEEN]
     return _Draft(number, [(number, item) for item in seen], len(seen))
-
-
-def user_item(text: str) -> dict[str, Any]:
-    """Return an item in which a user says something."""
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "message", "role": "user", "content": content}
 
 
 def _begins_turn(item: Any) -> bool:
