@@ -89,7 +89,9 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
     if hint in (int, float):
         return _number(hint, value, name)
     if origin is Iterable and get_args(hint)[0] is not Any:
-        return _items(get_args(hint)[0], value, name)
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise _wrong(name, "a list", value)
+        return tuple(_convert(get_args(hint)[0], item, name) for item in islice(value, MOST))
     wanted = str if origin is Literal else origin or hint
     if wanted is Any or not isinstance(wanted, type) or getattr(wanted, "_is_protocol", False):
         return value
@@ -121,12 +123,6 @@ def _number(kind: type, value: Any, name: str) -> Any:
         if hasattr(type(value), "__index__"):
             return operator.index(value)
     raise _wrong(name, "a whole number" if kind is int else "a number", value)
-
-
-def _items(kind: Any, value: Any, name: str) -> tuple[Any, ...]:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise _wrong(name, "a list", value)
-    return tuple(_convert(kind, item, name) for item in islice(value, MOST))
 
 
 def _wrong(name: str, wanted: str, value: Any) -> InputError:
