@@ -55,6 +55,11 @@ class CompactionThrottle:
 LEVELS: tuple[Level, ...] = ("calm", "warn", "due", "over")
 
 
+def acts_at(policy: Policy) -> float:
+    """Return the fraction at which a policy does its most, short of its last resort."""
+    return max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
+
+
 def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
     """
     Tell how full the window is, in constant time.
@@ -66,8 +71,7 @@ def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Press
         config: Says how long before.
     """
     at = config.thresholds
-    # At which the policy does its most, short of its last resort.
-    acts = max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
+    acts = acts_at(policy)
     warns = at.warn_at if at.warn_at < acts else acts * at.warn_at / at.act_at
     level: Level = "calm"
     if fill > budget.limit:
