@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
 from foldline.formats.fields import named_errors
-from foldline.formats.recording import FileFormat, RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -243,7 +243,7 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-class JsonFormat(FileFormat):
+class JsonFormat(ABC):
     """
     A kind of JSON document with conversations in it.
 
@@ -252,6 +252,8 @@ class JsonFormat(FileFormat):
     errors name the one that they are about.
     """
 
+    name: ClassVar[str]
+    title: ClassVar[str]
     several: ClassVar[bool] = False
 
     @abstractmethod

@@ -21,7 +21,7 @@ from foldline.formats.arrangement import (
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import named_errors
 from foldline.formats.json_document import is_unchanged, style_of
-from foldline.formats.recording import FileFormat, Recording, name_segments
+from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -158,14 +158,20 @@ def spoken_lines(segments: Iterable[Segment]) -> frozenset[int]:
     return frozenset(line for lines in places for line in lines)
 
 
-class SessionFormat(FileFormat):
+class SessionFormat(ABC):
     """
     A kind of session file, which compactions divide into segments.
 
     ``dialect`` is that of the messages.
     """
 
+    name: ClassVar[str]
+    title: ClassVar[str]
     dialect: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, source: TranscriptSource) -> float:
+        """Return how sure it is that this is such a file, from 0 to 1."""
 
     @abstractmethod
     def read(self, source: TranscriptSource) -> tuple[Any, tuple[str, ...]]:
@@ -185,8 +191,10 @@ class SessionFormat(FileFormat):
         del session
         return Transcript(segment.messages, self.dialect)
 
-    def record(self, source: TranscriptSource) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the segments of a session."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
         session, warnings = self.read(source)
         transcripts = [self.transcript(session, segment) for segment in session.segments]
         return Recording(self.name, name_segments(transcripts, session.id), session, warnings)

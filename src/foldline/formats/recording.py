@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, Protocol
 
 from foldline.errors import InputError
 from foldline.formats.source import TranscriptSource
@@ -65,7 +64,14 @@ def name_segments(
     )
 
 
-class FileFormat(ABC):
+def wrong_format(source: TranscriptSource, title: str) -> InputError:
+    """Return the error for a file that is read as something which it is not."""
+    return InputError(
+        f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
+    )
+
+
+class FileFormat(Protocol):
     """
     A kind of transcript file.
 
@@ -73,31 +79,22 @@ class FileFormat(ABC):
     the format too: untouched messages as they stand in the file, changed and new ones in its way.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    name: str
+    title: str
 
     def recognises(self, source: TranscriptSource) -> float:
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
-        raise NotImplementedError
+        ...
 
     def decode(self, source: TranscriptSource) -> Recording:
         """
         Read a file.
 
         Raises:
-            InputError: Naming the line or message and the field, or saying that it is none.
+            InputError: Naming the line or message and the field.
         """
-        if not self.recognises(source):
-            raise InputError(
-                f"{source.name} is not a {self.title}",
-                hint="Name the right format, or let it be detected.",
-            )
-        return self.record(source)
+        ...
 
-    def record(self, source: TranscriptSource) -> Recording:
-        """Read a file that is recognised; see `decode`."""
-        raise NotImplementedError
-
-    @abstractmethod
     def encode(self, recording: Recording) -> bytes:
         """Write a file."""
+        ...

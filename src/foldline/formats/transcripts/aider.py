@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, Segment, SessionDraft
-from foldline.formats.recording import FileFormat, RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
 from foldline.values.messages import Message, Omitted, Part, Role, Text
 from foldline.values.transcript import Transcript
@@ -60,7 +60,7 @@ LOOKED_AT = 512 * 1024
 """How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
 
 
-class Aider(FileFormat):
+class Aider:
     """The file ``.aider.chat.history.md``."""
 
     name = NAME
@@ -75,8 +75,10 @@ class Aider(FileFormat):
         prompts = any(line.startswith("#### ") and line.endswith("  ") for line in marked)
         return 0.3 if prompts and source.document is None else 0.0
 
-    def record(self, source: TranscriptSource) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every chat; the last one is the current one."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
         lines = Lines(source.lines, source.encoding)
         texts = [decode_text(line, source.encoding).rstrip("\r\n") for line in lines.data]
         starts = [number for number, text in enumerate(texts) if text.startswith(START)]

@@ -7,13 +7,13 @@ from typing import Any
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.fields import text_or
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
-from foldline.formats.recording import FileFormat, RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
 
 _ANTHROPIC = AnthropicDialect()
 
 
-class Droid(FileFormat):
+class Droid:
     """The session files under ``~/.factory/sessions``."""
 
     name = "droid"
@@ -24,8 +24,10 @@ class Droid(FileFormat):
         head = [value for value in source.head if isinstance(value, dict)]
         return 1.0 if head and head[0].get("type") == "session_start" else 0.0
 
-    def record(self, source: TranscriptSource) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of a session."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
         lines, values, warnings = read_lines(source)
         rows = tuple(row for row, value in enumerate(values) if _is_message(value))
         wires = tuple(values[row]["message"] for row in rows)

@@ -20,7 +20,7 @@ from foldline.formats.fields import expect, named_errors, text_or, token_counts
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import JsonDocument
 from foldline.formats.jsonl import Lines, read_lines
-from foldline.formats.recording import FileFormat, RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Usage
@@ -65,7 +65,7 @@ class GeminiChat:
     whole: int | None = None
 
 
-class GeminiCli(FileFormat):
+class GeminiCli:
     """The chat files under ``~/.gemini/tmp/*/chats``."""
 
     name = "gemini-cli"
@@ -81,8 +81,10 @@ class GeminiCli(FileFormat):
             return 1.0 if "projectHash" in header or "startTime" in header else 0.5
         return 0.9 if "projectHash" in header else 0.0
 
-    def record(self, source: TranscriptSource) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of a chat."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
         chat, warnings = _read(source)
         transcript = Transcript(chat.messages, DIALECT.name)
         return Recording(self.name, (RecordedConversation(chat.id, transcript),), chat, warnings)

@@ -8,7 +8,7 @@ from typing import Any
 from foldline.errors import UnknownFormat
 from foldline.formats.json_document import ConversationPath, JsonDocument, Path, is_unchanged
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
-from foldline.formats.recording import FileFormat, RecordedConversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource
 
@@ -18,7 +18,7 @@ _DOCUMENT, _LINES = 0.5, 0.4
 _SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"})
 
 
-class WireFile(FileFormat):
+class WireFile:
     """A wire value in a file."""
 
     name = "wire"
