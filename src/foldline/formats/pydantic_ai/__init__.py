@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Dialect
+from foldline.formats.dialect import Dialect, Violation
 from foldline.formats.foreign import write_messages
 from foldline.formats.pydantic_ai.read import KINDS, NAME, read_message
 from foldline.formats.pydantic_ai.rules import violations
@@ -52,6 +52,12 @@ class PydanticAIDialect(Dialect):
         """
         joined: tuple[Role, ...] = ("tool",)
         return write_messages(messages, NAME, changed_message, built_message, "parts", joined)
+
+    def validate(self, wire: Any) -> list[Violation]:
+        """Check what providers demand of a conversation."""
+        if not isinstance(wire, list):
+            return [Violation(0, "", "type", "the messages are no list")]
+        return self.rules(wire)
 
 
 def _is_message(item: Any) -> bool:
