@@ -135,7 +135,7 @@ def compact(
     system = transcript.system if system is None else system
     with bounded_nesting():
         overhead = counts.overhead(system, transcript.tools if tools is None else tools)
-    settings = _resolve_window(_check_config(config), model, window)
+    settings = _settings(config, model, window)
     limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
     ladder = configure(settings, policy)
     if start is not None or up_to is not None:
@@ -276,11 +276,11 @@ def answering(
 
 
 def _parse_budget(
-    budget: int | str | None, transcript: Transcript, counter: TokenCounter
+    budget: int | str | None, transcript: Transcript, counts: TokenCounter
 ) -> int | None:
     if not isinstance(budget, str):
         return budget
-    return Amount.parse(budget).of(counter.messages(transcript.messages))
+    return Amount.parse(budget).of(counts.messages(transcript.messages))
 
 
 def _partial(
@@ -293,20 +293,16 @@ def _partial(
     return partial(view, span, limits if limits.fixed else None)
 
 
-def _check_config(config: Config | None) -> Config:
+def _settings(config: Config | None, model: str, window: int | None) -> Config:
+    """Return a configuration, with the window of a model that is named."""
     if config is not None and not isinstance(config, Config):
         raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
-    return config or Config()
-
-
-def _resolve_window(config: Config, model: str, window: int | None) -> Config:
-    """Return a configuration with the window of a model that is named."""
     if not model:
-        return config
+        return config or Config()
     # Imported here: the catalogue is read from a file, which nothing else here needs.
     from foldline.session.model_choice import resolve_window
 
-    return resolve_window(config, model, window=window, output=None)
+    return resolve_window(config or Config(), model, window=window, output=None)
 
 
 def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:

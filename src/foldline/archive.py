@@ -13,14 +13,13 @@ from typing import Any, Final, Self
 from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.formats.dialect import Dialect
-from foldline.recall import Holdings, Recalled, recall
+from foldline.recall import Recalled, recall
 from foldline.recall.fitting import cap
-from foldline.recall.holdings import parse
+from foldline.recall.holdings import parse, resolve
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
-from foldline.session.batches import COMPACTION, Batch
-from foldline.session.codec import DecodedMessage, decode_stored, encode_stored, freeze
+from foldline.session.batches import COMPACTION, Batch, History, restore_history
+from foldline.session.codec import decode_stored, encode_stored, freeze
 from foldline.session.damage import reading
-from foldline.session.history import History, restore_history
 from foldline.session.log import Log
 from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
@@ -86,10 +85,13 @@ class Archive:
         stored = self._load(name)
         found: list[Message] = []
         damage: StoreError | None = None
-        position = 0
+        dialect, position = _dialect(stored.head.dialect), 0
         while position < len(stored.messages):
             try:
-                found.append(_message(stored, position))
+                with reading(name):
+                    item = stored.messages[position]
+                    message = decode_stored(dialect, item)
+                found.append(replace(message, id=item.id, pinned=item.pinned))
                 position += 1
             except StoreError as error:
                 damage = damage or error
@@ -99,14 +101,17 @@ class Archive:
         return tuple(found)
 
     def _load(self, name: str) -> StoredSession:
-        with reading(name):
-            stored = self._store.load(name)
+        stored = self._find(name)
         if stored is None:
             names = ", ".join(self._store.names()[:5])
             raise RecallError(
                 f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
             )
         return stored
+
+    def _find(self, name: str) -> StoredSession | None:
+        with reading(name):
+            return self._store.load(name)
 
     def compactions(self, name: str) -> tuple[Batch, ...]:
         """
@@ -182,7 +187,7 @@ class Archive:
         change = Change(
             at=at,
             messages=tuple(
-                encode_stored(DecodedMessage(message, _form(message, dialect)), message, now)
+                encode_stored(message, _form(message, dialect), now)
                 for message in transcript.messages[at:]
             ),
             batches=(batch.to_stored(),) if receipt.edits else (),
@@ -297,8 +302,7 @@ class Archive:
 
     def _load_messages(self, name: str) -> Iterator[Message]:
         """Yield the messages of a session that may have been deleted by now."""
-        with reading(name):
-            stored = self._store.load(name)
+        stored = self._find(name)
         yield from () if stored is None else self._log(stored)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
@@ -330,11 +334,9 @@ class Archive:
 
     def _unknown_handle_error(self, handle: str) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
-        near = Holdings(
-            {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}
-        )
+        near = {number: 0 for name in self._store.names()[:5] for number in self._ids(name)}
         try:
-            recall(near, handle)
+            resolve(handle, near)
         except RecallError as error:
             return error
         return RecallError(f"Nothing is kept under {handle}.")
@@ -348,7 +350,7 @@ class Archive:
 
     def _log(self, stored: StoredSession) -> Log:
         dialect = _dialect(stored.head.dialect)
-        return Log(stored, lambda item: decode_stored(dialect, item).message, lambda: stored)
+        return Log(stored, lambda item: decode_stored(dialect, item), lambda: stored)
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""
@@ -361,9 +363,6 @@ class Archive:
         self.close()
 
 
-_NOTHING = Message("system", ())
-
-
 def _counter(max_tokens: int | None) -> TokenCounter | None:
     """Return the best counter at hand where one is needed."""
     if max_tokens is None:
@@ -371,13 +370,6 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
     from foldline.tokens.choose import choose_counter
 
     return TokenCounter(choose_counter())
-
-
-def _message(stored: StoredSession, position: int) -> Message:
-    with reading(stored.head.name):
-        item = stored.messages[position]
-        message = decode_stored(_dialect(stored.head.dialect), item).message
-        return replace(message, id=item.id, pinned=item.pinned)
 
 
 def _dialect(name: str) -> Dialect | None:

@@ -88,7 +88,7 @@ def run_blocking(work: Coroutine[Any, Any, Result]) -> Result:
         FoldlineError: This thread runs the very loop that would have to run the coroutine.
     """
     loop, ended = _start_loop(), threading.Event()
-    if _is_running_here(loop):
+    if running_loop() is loop:
         work.close()
         raise FoldlineError(
             "A blocking method was called from a task that a blocking method runs.",
@@ -130,16 +130,17 @@ async def _next(work: AsyncIterator[Result]) -> Result:
     return await anext(work)
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that this thread runs, None where it runs none."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def blocking_loop() -> asyncio.AbstractEventLoop | None:
     """Return the loop of `run_blocking`, None if it was never called in this process."""
     return _running[1] if _running is not None and _running[0] == os.getpid() else None
-
-
-def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:
-    try:
-        return asyncio.get_running_loop() is loop
-    except RuntimeError:
-        return False
 
 
 def _start_loop() -> asyncio.AbstractEventLoop:

@@ -9,7 +9,7 @@ no package of others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -23,21 +23,18 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
     Args:
         package: Its name.
     """
-
-    @cache
-    def read_stub() -> dict[str, str]:
-        return _exports(package)
+    exports = cache(partial(_exports, package))
 
     def load(name: str) -> Any:
         if name == "__all__":
             return names()
-        module = read_stub().get(name)
+        module = exports().get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(module), name)
 
     def names() -> list[str]:
-        return list(read_stub())
+        return list(exports())
 
     return load, names
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Any, cast
 
 
@@ -27,14 +26,10 @@ class _LazyPattern:
     def __init__(self, source: str, flags: int) -> None:
         self._source, self._flags = source, flags
 
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(self._source, self._flags)
-
     def __getattr__(self, name: str) -> Any:
         """Take over an attribute of the compiled pattern, so that the next use finds it here."""
         if name.startswith("_"):  # what copying and pickling look for
             raise AttributeError(name)
-        value = getattr(self._pattern, name)
+        value = getattr(re.compile(self._source, self._flags), name)
         setattr(self, name, value)
         return value

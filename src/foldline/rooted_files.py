@@ -57,19 +57,14 @@ def open_file(root: Path, parts: Sequence[str]) -> Iterator[int]:
         OSError: It is not there, or something on the way is a link.
     """
     *folders, name = parts
-    if os.open not in os.supports_dir_fd:
-        number = os.open(root.joinpath(*parts), os.O_RDONLY | _FILE)
-        try:
-            yield number
-        finally:
-            os.close(number)
-        return
-    with open_folder(root, folders) as folder:
-        number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
-        try:
-            yield number
-        finally:
-            os.close(number)
+    with contextlib.ExitStack() as stack:
+        if os.open in os.supports_dir_fd:
+            folder = stack.enter_context(open_folder(root, folders))
+            number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+        else:
+            number = os.open(root.joinpath(*parts), os.O_RDONLY | _FILE)
+        stack.callback(os.close, number)
+        yield number
 
 
 @contextlib.contextmanager
@@ -146,11 +141,8 @@ class Root:
         odd = any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in plain)
         if not plain or odd or len(plain) > LONGEST_PATH:
             raise InputError(f"{path[:60]!r} is no path of a file")
-        for top in (str(self.path), self._given):
-            inside = plain.removeprefix(f"{top.rstrip('/')}/")
-            if inside != plain:
-                plain = inside
-                break
+        tops = [f"{top.rstrip('/')}/" for top in (str(self.path), self._given)]
+        plain = plain.removeprefix(next(filter(plain.startswith, tops), ""))
         plain = posixpath.normpath(plain)
         parts = tuple(plain.split("/"))
         if plain.startswith("/") or parts[0] in ("..", ".") or len(parts) > MOST_FOLDERS:
@@ -209,9 +201,9 @@ class Root:
                     break
                 except BlockingIOError:
                     if time.monotonic() >= end:
-                        told = (
-                            f"Somebody else has been changing files in {self.path} for too long."
-                        )
-                        raise StoreError(told, hint="Try again.") from None
+                        raise StoreError(
+                            f"Somebody else has been changing files in {self.path} for too long.",
+                            hint="Try again.",
+                        ) from None
                     time.sleep(PAUSE)
             yield

@@ -86,29 +86,22 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
         if value is None and NoneType in kinds:
             return None
         return _of_several([one for one in kinds if one is not NoneType], value, name)
-    if hint is str or origin is Literal:
-        if isinstance(value, str):
-            return value if type(value) is str else str.__str__(value)
-        raise _wrong(name, "a text", value)
     if hint in (int, float):
         return _number(hint, value, name)
-    if hint is bool or hint is NoneType:
-        if isinstance(value, hint):
-            return value
-        raise _wrong(name, "true or false", value)
-    return _others(origin, hint, value, name)
-
-
-def _others(origin: Any, hint: Any, value: Any, name: str) -> Any:
     if origin is Iterable and get_args(hint)[0] is not Any:
-        return _items(get_args(hint)[0], value, name)
-    wanted = origin or hint
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise _wrong(name, "a list", value)
+        return tuple(_convert(get_args(hint)[0], item, name) for item in islice(value, MOST))
+    wanted = str if origin is Literal else origin or hint
     if wanted is Any or not isinstance(wanted, type) or getattr(wanted, "_is_protocol", False):
         return value
     strange = origin is Iterable and isinstance(value, (str, bytes))
     if strange or not isinstance(value, wanted):
-        raise _wrong(name, f"a {wanted.__name__}", value)
-    return value
+        raise _wrong(name, _WORDS.get(wanted, f"a {wanted.__name__}"), value)
+    return value if wanted is not str or type(value) is str else str.__str__(value)
+
+
+_WORDS = {str: "a text", bool: "true or false", NoneType: "true or false"}
 
 
 def _of_several(kinds: Collection[Any], value: Any, name: str) -> Any:
@@ -130,12 +123,6 @@ def _number(kind: type, value: Any, name: str) -> Any:
         if hasattr(type(value), "__index__"):
             return operator.index(value)
     raise _wrong(name, "a whole number" if kind is int else "a number", value)
-
-
-def _items(kind: Any, value: Any, name: str) -> tuple[Any, ...]:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise _wrong(name, "a list", value)
-    return tuple(_convert(kind, item, name) for item in islice(value, MOST))
 
 
 def _wrong(name: str, wanted: str, value: Any) -> InputError:

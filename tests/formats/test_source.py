@@ -10,7 +10,7 @@ import pytest
 
 from foldline.errors import InputError
 from foldline.formats import source as module
-from foldline.formats.source import TranscriptSource
+from foldline.formats.source import TranscriptSource, decode_text, parse_line
 
 LINE = b'{"a": 1}\n'
 
@@ -92,18 +92,18 @@ def test_lines_end_at_line_feeds_only_and_join_to_the_data() -> None:
     source = TranscriptSource.of(data)
     assert b"".join(source.lines) == data
     assert len(source.lines) == 4
-    assert source.records[1].value == {"x": "\u2029"}
+    assert parse_line(source.lines[1]) == {"x": "\u2029"}
 
 
-def test_records_tell_what_is_no_json() -> None:
+def test_what_is_no_json_is_no_value() -> None:
     source = TranscriptSource.of(b'// note\n{"a": 1}\n5\n{"a": \n[1]\n')
-    assert [record.value for record in source.records] == [None, {"a": 1}, None, None, [1]]
-    assert "".join(record.line for record in source.records) == source.text
+    assert [parse_line(line) for line in source.lines] == [None, {"a": 1}, None, None, [1]]
+    assert "".join(map(decode_text, source.lines)) == source.text
 
 
 def test_bytes_that_are_no_utf8_are_replaced_in_text_and_kept_in_lines() -> None:
     source = TranscriptSource.of(b'{"a": "\xff"}\n')
-    assert source.records[0].value == {"a": "\ufffd"}
+    assert parse_line(source.lines[0]) == {"a": "\ufffd"}
     assert source.lines == (b'{"a": "\xff"}\n',)
 
 
@@ -115,7 +115,8 @@ def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> N
     assert source.encoding == encoding
     assert source.text == text
     assert b"".join(source.lines) == source.data
-    assert [record.value for record in source.records] == [json.loads(t) for t in text.split("\n")]
+    values = [parse_line(line, encoding) for line in source.lines]
+    assert values == [json.loads(line) for line in text.split("\n")]
     assert source.head[1] == {"b": 2}
 
 
@@ -123,7 +124,7 @@ def test_hostile_json_is_no_value() -> None:
     deep = b"[" * 100_000
     number = b'{"a": ' + b"9" * 10_000 + b"}"
     source = TranscriptSource.of(deep + b"\n" + number + b"\n")
-    assert [record.value for record in source.records] == [None, None]
+    assert [parse_line(line) for line in source.lines] == [None, None]
     assert source.document is None
 
 

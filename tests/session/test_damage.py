@@ -12,7 +12,7 @@ import pytest
 from foldline import Archive, Session
 from foldline.errors import StoreError
 from foldline.session import batches
-from foldline.session.history import restore_history
+from foldline.session.batches import restore_history
 from foldline.stores.protocol import SessionHead, StoredBatch, StoredSession
 
 

@@ -10,7 +10,7 @@ from tests.children import launch
 
 from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
-from foldline.session.history import restore_history
+from foldline.session.batches import restore_history
 from foldline.stores import blobs
 from foldline.stores.migrations import APPLICATION_ID, MIGRATIONS
 from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage

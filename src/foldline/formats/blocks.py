@@ -6,21 +6,17 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from foldline.errors import InputError
-from foldline.lazy_patterns import lazy_pattern
 from foldline.values.media import image_size_base64
-from foldline.values.messages import Media, MediaKind, Message, Opaque
-
-_DATA_URI = lazy_pattern(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},")
+from foldline.values.messages import Media, MediaKind, Message, Opaque, Thinking
 
 
 def kind_of(media_type: str, default: MediaKind = "document") -> MediaKind:
     """Map a MIME type to the kind of media."""
     family = media_type.split("/", 1)[0]
-    kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-    return kinds.get(family, default)
+    return next((kind for kind in get_args(MediaKind) if kind == family), default)
 
 
 def media_from_base64(
@@ -42,11 +38,10 @@ def media_from_url(
     url: str, raw: Any, *, kind: MediaKind = "image", detail: str | None = None
 ) -> Media:
     """Build a media part from a URL; a data URI is read, anything else stays a reference."""
-    match = _DATA_URI.match(url[:300])
-    if match is None:
+    if url[:5] != "data:" or "," not in url[:300]:
         return Media(kind, raw=raw, detail=detail)
-    media_type = match.group(1) or ""
-    return media_from_base64(url[match.end() :], media_type, raw, kind=kind, detail=detail)
+    media_type, data = _split(url)
+    return media_from_base64(data, media_type, raw, kind=kind, detail=detail)
 
 
 KINDS: Mapping[str, MediaKind] = {
@@ -138,6 +133,15 @@ def _split(uri: str) -> tuple[str, str]:
     """Split a data URI into MIME type and data."""
     head, _, data = uri.partition(",")
     return head[5:200].split(";", 1)[0], data
+
+
+def read_thinking_blocks(value: Any) -> tuple[Thinking, ...]:
+    """Read reasoning that stands beside the content, in blocks as Anthropic signs them."""
+    return tuple(
+        Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
+        for block in (value if isinstance(value, list) else ())
+        if isinstance(block, dict)
+    )
 
 
 MAX_DEPTH = 8

@@ -109,15 +109,28 @@ class Dialect(ABC):
             items, around = body(wire, self.key)
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
-        return self.violations(items, around or {})
+        return [*self.rules(items), *self.body_rules(around or {})]
 
     @abstractmethod
     def rules(self, items: list[Any], /) -> list[Violation]:
         """Check messages by the strict rules of the API."""
 
-    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
-        """Check messages, and the request body that they came in."""
-        return self.rules(items)
+    def body_rules(self, _: dict[str, Any]) -> Iterable[Violation]:
+        """Check the request body that the messages came in."""
+        return ()
+
+
+def in_body(items: list[Any], key: str, around: Mapping[str, Any]) -> Any:
+    """
+    Return a list of messages, in a request body where anything surrounds it.
+
+    Args:
+        items: The messages.
+        key: Where a body has them.
+        around: Further fields of the body; those without a value are left out.
+    """
+    filled = {name: value for name, value in around.items() if value}
+    return {**filled, key: items} if filled else items
 
 
 @dataclass(frozen=True, slots=True)

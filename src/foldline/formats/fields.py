@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from foldline.errors import InputError
 from foldline.values.messages import Role, Text, Usage
 
 PartKind = TypeVar("PartKind")
+Default = TypeVar("Default", str, None)
 
 
 def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field: str) -> Any:
@@ -19,15 +20,12 @@ def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field:
     Raises:
         InputError: Naming message, field, what was found and what was expected.
     """
-    if isinstance(value, kinds) and not (isinstance(value, bool) and bool not in _tuple(kinds)):
+    wanted = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted):
         return value
-    wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in _tuple(kinds))
+    names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in wanted)
     found = _NAMES.get(type(value), type(value).__name__)
-    raise InputError(f"expected {wanted}, found {found}", index=index, field=field)
-
-
-def _tuple(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
-    return kinds if isinstance(kinds, tuple) else (kinds,)
+    raise InputError(f"expected {names}, found {found}", index=index, field=field)
 
 
 _NAMES = {
@@ -41,12 +39,7 @@ _NAMES = {
 }
 
 
-ROLES: Final[Mapping[str, Role]] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
+ROLES: Final[Mapping[str, Role]] = {role: role for role in get_args(Role)}
 """The roles of chat messages that are called what they are called here."""
 
 TEXT_OR_LIST: Final = (str, list, type(None))
@@ -143,7 +136,7 @@ def read_answered_call(wire: Mapping[str, Any], index: int) -> tuple[str | None,
     return number, name if isinstance(name, str) else ""
 
 
-def text_or(value: Any, default: str) -> str:
+def text_or(value: Any, default: Default) -> str | Default:
     """Return a value if it is a text with something in it, else the default."""
     return value if isinstance(value, str) and value else default
 
@@ -185,12 +178,13 @@ def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
 
     Args:
         wire: A list of messages, or a dict that holds them under ``key``.
-        key: Where the messages are, such as "messages", "input" or "contents".
+        key: Where the messages are, such as "messages", "input" or "contents"; "" where only a
+            list is allowed.
 
     Returns:
         The messages, and the body that held them (None when a bare list came).
     """
-    if isinstance(wire, dict):
+    if isinstance(wire, dict) and key:
         return expect(wire.get(key), list, None, key), wire
     return expect(wire, list, None, ""), None
 
@@ -207,6 +201,5 @@ def bounded_nesting() -> Iterator[None]:
         yield
     except RecursionError as error:
         raise InputError(
-            "A value is nested too deeply",
-            hint="Flatten it; no model reads hundreds of levels.",
+            "A value is nested too deeply", hint="Flatten it; no model reads hundreds of levels."
         ) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import takewhile
@@ -54,10 +55,8 @@ def adapt(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
     if all(is_own(message, dialect) for message in messages):
         return messages
-    messages = _user_calls_as_text(messages, dialect)
-    ready = _replace_parts(messages, _complete_pairs(messages, dialect))
-    ready = _merge_assistant(ready, dialect)
-    return ready if dialect in _ANY_ID else with_legal_ids(ready, dialect)
+    ready = with_legal_ids(_user_calls_as_text(messages, dialect), dialect)
+    return _merge_assistant(ready, dialect)
 
 
 def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
@@ -69,17 +68,16 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
     }
     if not calling:
         return messages
-    parts: dict[int, dict[int, Part]] = {}
-    for call, answer in pair(messages).answers.items():
-        if call.message in calling and not is_own(messages[answer.message], dialect):
-            speech = _as_text(messages[answer.message].parts[answer.part])
-            parts.setdefault(answer.message, {})[answer.part] = speech
-    for index in calling:
-        said_parts = enumerate(messages[index].parts)
-        parts.setdefault(index, {}).update({at: _as_text(part) for at, part in said_parts})
-    said_by_user = {n for n, changed in parts.items() if len(changed) == len(messages[n].parts)}
+    sites = [Site(index, at) for index in calling for at in range(len(messages[index].parts))]
+    sites += [
+        answer
+        for call, answer in pair(messages).answers.items()
+        if call.message in calling and not is_own(messages[answer.message], dialect)
+    ]
+    said = Counter(index for index, _ in sites)
+    parts = {Site(index, at): _as_text(messages[index].parts[at]) for index, at in sites}
     return [
-        replace(message, role="user") if index in said_by_user else message
+        replace(message, role="user") if said[index] == len(message.parts) > 0 else message
         for index, message in enumerate(_replace_parts(messages, parts))
     ]
 
@@ -109,48 +107,15 @@ def note(part: Media | Opaque) -> str:
     return f"[{part.kind} {kind}]" if kind else f"[{part.kind}]"
 
 
-def _complete_pairs(messages: Sequence[Message], dialect: str) -> dict[int, dict[int, Part]]:
-    pairing = pair(messages)
-    out: dict[int, dict[int, Part]] = {}
-    for site in (*pairing.answers, *pairing.open):
-        call = _with_id(messages, site, dialect)
-        if call is not messages[site.message].parts[site.part]:
-            out.setdefault(site.message, {})[site.part] = call
-        answer = pairing.answers.get(site)
-        if answer is not None and not is_own(messages[answer.message], dialect):
-            out.setdefault(answer.message, {})[answer.part] = _with_name(messages, answer, call)
-    for answer, site in pairing.late.items():
-        if not is_own(messages[answer.message], dialect):
-            call = _with_id(messages, site, dialect)
-            out.setdefault(answer.message, {})[answer.part] = _with_name(messages, answer, call)
-    return out
-
-
-def _with_id(messages: Sequence[Message], site: Site, dialect: str) -> ToolCall:
-    message = messages[site.message]
-    call = message.parts[site.part]
-    assert isinstance(call, ToolCall)  # noqa: S101  # pair() lists calls only
-    if call.id or is_own(message, dialect):
-        return call
-    return replace(call, id=f"call_{message.id[:16] or site.message}_{site.part}")
-
-
-def _with_name(messages: Sequence[Message], site: Site, call: ToolCall) -> ToolResult:
-    result = messages[site.message].parts[site.part]
-    assert isinstance(result, ToolResult)  # noqa: S101  # pair() lists results only
-    return replace(result, call_id=result.call_id or call.id, name=result.name or call.name)
-
-
-def _replace_parts(
-    messages: Sequence[Message], parts: dict[int, dict[int, Part]]
-) -> list[Message]:
-    """Return messages with other parts, given by the position of message and part."""
+def _replace_parts(messages: Sequence[Message], parts: Mapping[Site, Part]) -> list[Message]:
+    """Return messages with other parts."""
+    changed = {site.message for site in parts}
     return [
         replace(
             message,
-            parts=tuple(parts[index].get(at, part) for at, part in enumerate(message.parts)),
+            parts=tuple(parts.get(Site(index, at), p) for at, p in enumerate(message.parts)),
         )
-        if index in parts
+        if index in changed
         else message
         for index, message in enumerate(messages)
     ]
@@ -164,8 +129,7 @@ def _merge_assistant(messages: Iterable[Message], dialect: str) -> list[Message]
         if before is None or not both or is_own(before, dialect) or is_own(message, dialect):
             out.append(message)
             continue
-        joined = (*before.parts, *message.parts)
-        out[-1] = replace(before, parts=joined, raw=None, dialect="")
+        out[-1] = replace(before, parts=(*before.parts, *message.parts), raw=None, dialect="")
     return out
 
 
@@ -253,9 +217,10 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
     """
     Give ids to calls and results that another dialect, or Foldline itself, has made.
 
-    An id is kept where it is legal (letters, digits, ``_`` and ``-``, at most 64) and new. A call
-    without one, or with one that an earlier call has, gets one that depends on its message only,
-    so that it is the same on the next request. A result gets the id of the call that it answers.
+    An id is kept where it is legal (letters, digits, ``_`` and ``-``, at most 64) and new, or
+    where the dialect takes any. A call without one, or with one that an earlier call has, gets one
+    that depends on its message only, so that it is the same on the next request. A result gets the
+    id of the call that it answers, and where it names no tool, that of the call.
 
     Args:
         messages: The conversation in order.
@@ -263,32 +228,43 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
     """
     if all(is_own(m, dialect) or not (m.calls or m.results) for m in messages):
         return messages
-    pairing = pair(messages)
-    numbers: dict[Site, str] = {}
+    pairing, calls = pair(messages), _calls(messages, dialect)
+    asked = {result: call for call, result in pairing.answers.items()} | pairing.late
+    parts: dict[Site, Part] = {}
+    for index, message in enumerate(messages):
+        for position, part in enumerate(() if is_own(message, dialect) else message.parts):
+            site = Site(index, position)
+            if isinstance(part, ToolCall):
+                parts[site] = calls[site]
+            elif isinstance(part, ToolResult):
+                kept = part.call_id if dialect in _ANY_ID else None
+                call = calls[asked[site]] if site in asked else None
+                if call is not None:
+                    name, number = part.name or call.name, kept or call.id
+                    parts[site] = replace(part, call_id=number, name=name)
+                elif dialect not in _ANY_ID:
+                    number = legal_id(part.call_id or "") or _invent_id(message, site)
+                    parts[site] = replace(part, call_id=number)
+    return _replace_parts(messages, parts)
+
+
+def _calls(messages: Sequence[Message], dialect: str) -> dict[Site, ToolCall]:
+    """Return every call with the id under which it is written."""
+    calls: dict[Site, ToolCall] = {}
     taken: set[str] = set()
     for index, message in enumerate(messages):
+        own, any_id = is_own(message, dialect), dialect in _ANY_ID
         for position, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                kept = (part.id or "") if is_own(message, dialect) else _new(part.id, taken)
-                numbers[Site(index, position)] = kept or _invent_id(message, index, position)
-                taken.add(numbers[Site(index, position)])
-    numbers |= {result: numbers[call] for call, result in pairing.answers.items()}
-    numbers |= {late: numbers[call] for late, call in pairing.late.items()}
-    for site in pairing.orphans:
-        message = messages[site.message]
-        part = message.parts[site.part]
-        number = legal_id(part.call_id or "") if isinstance(part, ToolResult) else ""
-        numbers[site] = number or _invent_id(message, site.message, site.part)
-    parts: dict[int, dict[int, Part]] = {}
-    for site, number in numbers.items():
-        part = messages[site.message].parts[site.part]
-        if is_own(messages[site.message], dialect):
-            continue
-        if isinstance(part, ToolCall) and part.id != number:
-            parts.setdefault(site.message, {})[site.part] = replace(part, id=number)
-        elif isinstance(part, ToolResult) and part.call_id != number:
-            parts.setdefault(site.message, {})[site.part] = replace(part, call_id=number)
-    return _replace_parts(messages, parts)
+                site, number = Site(index, position), part.id or ""
+                if not (own or any_id):
+                    number = legal_id(number)
+                    number = "" if number in taken else number
+                if not number and not (own and any_id):
+                    number = _invent_id(message, site)
+                calls[site] = replace(part, id=number or None)
+                taken.add(number)
+    return calls
 
 
 def legal_id(number: str) -> str:
@@ -300,23 +276,12 @@ def legal_id(number: str) -> str:
     return f"{legal[: MAX_LENGTH - 17]}_{digest}"
 
 
-def _new(number: str | None, taken: set[str]) -> str:
-    legal = legal_id(number or "")
-    return "" if legal in taken else legal
-
-
-def _invent_id(message: Message, index: int, position: int) -> str:
-    return f"call_{message.id[:16] or index}_{position}"
+def _invent_id(message: Message, site: Site) -> str:
+    return f"call_{message.id[:16] or site.message}_{site.part}"
 
 
 def flat_text(parts: Iterable[Part]) -> str:
     """Join what a reader sees of some parts: text as it is, media as a short note."""
-    pieces = []
-    for part in parts:
-        if isinstance(part, Media):
-            pieces.append(f"[{part.kind} {part.media_type}".rstrip() + "]")
-        elif isinstance(part, Text):
-            pieces.append(part.text)
-        elif isinstance(part, Opaque):
-            pieces.append(part.text or f"[{part.kind}]")
-    return "\n".join(pieces)
+    kinds = (Text, Media, Opaque)
+    seen = (part for part in parts if isinstance(part, kinds))
+    return "\n".join(part.text if isinstance(part, Text) else note(part) for part in seen)

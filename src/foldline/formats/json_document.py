@@ -21,6 +21,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPED_TEXT = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_HALVES = re.compile("[\ud800-\udfff]")
 _read = json.JSONDecoder().raw_decode
 
 
@@ -62,20 +63,21 @@ class JsonStyle:
             InputError: The value is nested too deeply to be written.
         """
         try:
-            text = self._dumps(value, self.ascii_only)
+            text = json.dumps(
+                value,
+                indent=self.indent,
+                separators=(self.comma, self.colon),
+                ensure_ascii=self.ascii_only,
+            )
         except RecursionError as error:
             raise InputError("A value is nested too deeply to be written") from error
-        if not self.ascii_only and not _encodable(text):  # half of a surrogate pair
-            text = self._dumps(value, ascii_only=True)
+        text = escape_halves(text)
         return text.replace("\n", "\n" + self.base) if self.base else text
 
-    def _dumps(self, value: Any, ascii_only: bool) -> str:
-        return json.dumps(
-            value,
-            indent=self.indent,
-            separators=(self.comma, self.colon),
-            ensure_ascii=ascii_only,
-        )
+
+def escape_halves(text: str) -> str:
+    """Return JSON in which halves of surrogate pairs, which no encoding has, are escaped."""
+    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def escapes(text: str) -> bool:
@@ -203,14 +205,6 @@ def _list_layout(
 def _base(text: str, start: int) -> str:
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return line[: len(line) - len(line.lstrip())]
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.arrangement import (
@@ -18,11 +18,13 @@ from foldline.formats.arrangement import (
     relink,
     weave,
 )
+from foldline.formats.dialect import Dialect
 from foldline.formats.fields import named_errors
-from foldline.formats.json_document import style_of
-from foldline.formats.recording import Recording
+from foldline.formats.json_document import is_unchanged, style_of
+from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 _SHOWN = 20
 """How many unreadable lines are named one by one."""
@@ -76,18 +78,23 @@ class MessageLines:
     wires: tuple[Any, ...] = field(repr=False)
     messages: tuple[Message, ...] = field(repr=False)
 
-    def rewrite(self, wires: Iterable[Any], entry: Callable[[Any, int], Any]) -> bytes:
+    def rewrite(
+        self, messages: Sequence[Message], dialect: Dialect, entry: Callable[[Any, int], Any]
+    ) -> bytes:
         """
         Return the file with other messages, in lines like the first one where they are new.
 
         Args:
-            wires: What stands for the messages now; that which is the same object keeps its line.
+            messages: The messages as they are now; untouched ones keep their lines.
+            dialect: Writes them.
             entry: Gives the value of a new line, from what stands for its message and its number.
         """
+        if is_unchanged(self.messages, messages):
+            return self.source.data
         data, where = self.lines.data, dict(zip(map(id, self.wires), self.rows, strict=True))
         place = min(self.rows, default=0)  # a header stays before what is new
         like, after = place, list[tuple[int | None, list[bytes]]]()
-        for number, wire in enumerate(wires):
+        for number, wire in enumerate(dialect.messages(messages)):
             row = where.get(id(wire))
             place = place if row is None else row
             new = self.lines.write(entry(wire, number), like) if row is None else data[row]
@@ -106,15 +113,12 @@ def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, .
     lines = Lines(source.lines, source.encoding)
     values = [parse_line(line, source.encoding) for line in lines.data]
     objects = [value if isinstance(value, dict) else None for value in values]
-    return lines, objects, _unreadable(lines.data, objects)
-
-
-def _unreadable(lines: tuple[bytes, ...], objects: list[Any]) -> tuple[str, ...]:
-    bad = [n for n, line in enumerate(lines) if objects[n] is None and line.strip(b"\0 \t\r\n")]
-    warnings = [_sentence(lines[number], number, len(lines)) for number in bad[:_SHOWN]]
+    data = lines.data
+    bad = [n for n, line in enumerate(data) if objects[n] is None and line.strip(b"\0 \t\r\n")]
+    warnings = [_sentence(data[number], number, len(data)) for number in bad[:_SHOWN]]
     if len(bad) > _SHOWN:
         warnings.append(f"{len(bad) - _SHOWN} more lines are not JSON objects")
-    return tuple(warnings)
+    return lines, objects, tuple(warnings)
 
 
 def _sentence(line: bytes, number: int, count: int) -> str:
@@ -140,8 +144,69 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
     return named_errors(line)
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What the model saw up to a compaction, or sees now, with the lines of each message."""
+
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    places: Places = field(default_factory=dict, repr=False)
+
+
+def spoken_lines(segments: Iterable[Segment]) -> frozenset[int]:
+    """Return the lines of all messages."""
+    places = (lines for segment in segments for lines in segment.places.values())
+    return frozenset(line for lines in places for line in lines)
+
+
+class SessionFormat(ABC):
+    """
+    A kind of session file, which compactions divide into segments.
+
+    ``dialect`` is that of the messages.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    dialect: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, source: TranscriptSource) -> float:
+        """Return how sure it is that this is such a file, from 0 to 1."""
+
+    @abstractmethod
+    def read(self, source: TranscriptSource) -> tuple[Any, tuple[str, ...]]:
+        """
+        Return a session with its segments, the current one last, and warnings.
+
+        Raises:
+            InputError: Naming the line and the field of a message that is malformed.
+        """
+
+    @abstractmethod
+    def draft(self, session: Any) -> SessionDraft:
+        """Begin the changed file of a session."""
+
+    def transcript(self, session: Any, segment: Segment) -> Transcript:
+        """Return a segment as a conversation."""
+        del session
+        return Transcript(segment.messages, self.dialect)
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read the segments of a session."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
+        session, warnings = self.read(source)
+        transcripts = [self.transcript(session, segment) for segment in session.segments]
+        return Recording(self.name, name_segments(transcripts, session.id), session, warnings)
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write a session: untouched lines as they stand, changed and new ones in its way."""
+        session = recording.document
+        return self.draft(session).write(session.segments, recording)
+
+
 class SessionDraft(ABC):
-    """A session file in the making: its slots, which of them have a new parent, and its lines."""
+    """A session file in the making: its slots, and which of them have a new parent."""
 
     def __init__(self, lines: Lines) -> None:
         self.old = lines
@@ -156,7 +221,7 @@ class SessionDraft(ABC):
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
 
-    def write(self, segments: Iterable[Any], recording: Recording) -> bytes:
+    def write(self, segments: Iterable[Segment], recording: Recording) -> bytes:
         """Write the file; segments whose messages are the same stay as they are."""
         for segment, there in zip(segments, recording.conversations, strict=True):
             messages = there.transcript.messages
@@ -186,3 +251,37 @@ class SessionDraft(ABC):
         for position, parent in parents.items():
             slot = self.slots[position]
             self.parents[slot.id if isinstance(slot, Message) else slot] = parent
+
+
+class JsonDraft(SessionDraft):
+    """
+    A session file in the making, of which every line is JSON.
+
+    Args:
+        lines: The file as it was.
+        spoken: The lines that new ones may be like.
+    """
+
+    def __init__(self, lines: Lines, spoken: Iterable[int]) -> None:
+        super().__init__(lines)
+        self.spoken = frozenset(spoken)
+
+    @abstractmethod
+    def changed(self, line: int) -> Any:
+        """Return the new value of a line, None for one that stays as it is."""
+
+    @abstractmethod
+    def added(self, message: Message, near: dict[str, Any]) -> Iterable[Any]:
+        """Return the values that stand for a new message, beside the value of a line near it."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+        neighbour = min(self.spoken, default=0)
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                for value in self.added(slot, self.old.value(neighbour)):
+                    yield self.old.write(value, like=neighbour)
+                continue
+            value = self.changed(slot)
+            yield self.old.data[slot] if value is None else self.old.write(value, like=slot)
+            neighbour = slot if slot in self.spoken else neighbour

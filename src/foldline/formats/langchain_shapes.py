@@ -12,16 +12,19 @@ from foldline.values.messages import Role
 
 Shape: TypeAlias = Literal["dict", "data", "constructor", "object"]
 
-CLASSES: Mapping[str, str] = {
-    "human": "HumanMessage",
-    "ai": "AIMessage",
-    "tool": "ToolMessage",
-    "system": "SystemMessage",
-    "function": "FunctionMessage",
-    "chat": "ChatMessage",
-    "remove": "RemoveMessage",
+_KINDS: Mapping[str, tuple[str, Role]] = {
+    "human": ("HumanMessage", "user"),
+    "ai": ("AIMessage", "assistant"),
+    "tool": ("ToolMessage", "tool"),
+    "system": ("SystemMessage", "system"),
+    "function": ("FunctionMessage", "tool"),
+    "chat": ("ChatMessage", "user"),
+    "remove": ("RemoveMessage", "system"),
 }
+CLASSES = {kind: name for kind, (name, _) in _KINDS.items()}
 """Message types and their classes; chunks of a stream have the class name with ``Chunk``."""
+
+ROLES = {kind: role for kind, (_, role) in _KINDS.items()}
 
 TYPES: Mapping[str, str] = {
     **{kind: kind for kind in CLASSES},
@@ -29,31 +32,6 @@ TYPES: Mapping[str, str] = {
     **{f"{name}Chunk": kind for kind, name in CLASSES.items()},
 }
 """Every spelling of a type, and the type that it means."""
-
-ROLES: Mapping[str, Role] = {
-    "human": "user",
-    "ai": "assistant",
-    "tool": "tool",
-    "system": "system",
-    "function": "tool",
-    "chat": "user",
-    "remove": "system",
-}
-
-FIELDS = (
-    "type",
-    "role",
-    "name",
-    "content",
-    "additional_kwargs",
-    "tool_calls",
-    "invalid_tool_calls",
-    "tool_call_chunks",
-    "tool_call_id",
-    "status",
-    "usage_metadata",
-)
-"""The fields of message objects that are read."""
 
 _MODULE = "langchain_core.messages"
 
@@ -86,7 +64,7 @@ def fields_of(item: Any) -> dict[str, Any]:
         case "data":
             return {"type": item["type"], **item["data"]}
         case "object":
-            return {key: getattr(item, key) for key in FIELDS if hasattr(item, key)}
+            return dict(getattr(item, "__dict__", {}))
         case _:
             return dict(item)
 
@@ -119,12 +97,7 @@ def new_message(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
     match shape:
         case "constructor":
             path = ["langchain", "schema", "messages", CLASSES[kind]]
-            return {
-                "lc": 1,
-                "type": "constructor",
-                "id": path,
-                "kwargs": {**fields, "type": kind},
-            }
+            return {"lc": 1, "type": "constructor", "id": path, "kwargs": {**fields, "type": kind}}
         case "data":
             return {"type": kind, "data": {**fields, "type": kind}}
         case "dict":

@@ -124,54 +124,42 @@ def _is_plain(wire: Any) -> bool:
 
 
 def _problem(wire: Any) -> InputError:
-    items = _items(wire)
-    if isinstance(items, InputError):
-        return items
-    if not items:
-        return UnknownFormat("The conversation is empty", hint="Give at least one message.")
-    for index, item in enumerate(items):
-        problem = _message_problem(item, index)
-        if problem is not None:
-            return problem
-    return UnknownFormat("The messages fit no known format", hint=_HINT)
-
-
-def _items(wire: Any) -> list[Any] | InputError:
-    if isinstance(wire, list):
-        return wire
-    if not isinstance(wire, dict):
-        found = type(wire).__name__
+    items = wire
+    if isinstance(wire, dict):
+        key = next((key for key in KEYS if key in wire), None)
+        if key is None:
+            names = ", ".join(KEYS)
+            return UnknownFormat(f"The object has none of the fields {names}", hint=_HINT)
+        items = wire[key].get("messages") if isinstance(wire[key], dict) else wire[key]
+        if not isinstance(items, list):
+            return UnknownFormat("the messages are not a list", field=key, hint=_HINT)
+    if not isinstance(items, list):
         return UnknownFormat(
-            f"A conversation is a list of messages or a request body, not {found}",
+            f"A conversation is a list of messages or a request body, not {type(wire).__name__}",
             hint="Give a list of messages.",
         )
-    key = next((key for key in KEYS if key in wire), None)
-    if key is None:
-        names = ", ".join(KEYS)
-        return UnknownFormat(f"The object has none of the fields {names}", hint=_HINT)
-    inner = wire[key].get("messages") if isinstance(wire[key], dict) else wire[key]
-    if not isinstance(inner, list):
-        return UnknownFormat("the messages are not a list", field=key, hint=_HINT)
-    return inner
+    if not items:
+        return UnknownFormat("The conversation is empty", hint="Give at least one message.")
+    problems = (_message_problem(item, index) for index, item in enumerate(items))
+    fits_none = UnknownFormat("The messages fit no known format", hint=_HINT)
+    return next((problem for problem in problems if problem is not None), fits_none)
 
 
 def _message_problem(item: Any, index: int) -> InputError | None:
     # Imported here: who gives a message that is known does not need it.
     from foldline.formats.langchain_shapes import TYPES, shape_of
 
+    field = "role" if isinstance(item, dict) and "role" in item else "type"
     if not isinstance(item, dict):
         if shape_of(item) == "object":
             return None
-        found = type(item).__name__
-        return UnknownFormat(f"a message is an object, not {found}", index=index, hint=_HINT)
-    if "role" not in item and "type" not in item:
-        return UnknownFormat("the role is missing", index=index, field="role", hint=_HINT)
-    named = item.get("role", item.get("type"))
-    field = "role" if "role" in item else "type"
-    if not isinstance(named, str):
-        return UnknownFormat(f"the {field} is not a string", index=index, field=field, hint=_HINT)
-    if named not in _ROLES and named not in TYPES:
-        return UnknownFormat(
-            f"unknown {field} {named[:40]!r}", index=index, field=field, hint=_HINT
-        )
-    return None
+        problem, field = f"a message is an object, not {type(item).__name__}", ""
+    elif field not in item:
+        problem, field = "the role is missing", "role"
+    elif not isinstance(item[field], str):
+        problem = f"the {field} is not a string"
+    elif item[field] not in _ROLES and item[field] not in TYPES:
+        problem = f"unknown {field} {item[field][:40]!r}"
+    else:
+        return None
+    return UnknownFormat(problem, index=index, field=field, hint=_HINT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
 import zlib
@@ -33,25 +35,6 @@ LONGEST_HEAD_LINE = 8 * 1024 * 1024
 
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """
-    One line of a JSON Lines file.
-
-    ``data`` are the bytes of the line with its ending, ``value`` is None where it is not JSON.
-    """
-
-    data: bytes
-    value: Any = field(repr=False)
-    encoding: str = "utf-8"
-
-    @property
-    def line(self) -> str:
-        """The line as text, with its ending; bytes that cannot be read become U+FFFD."""
-        return decode_text(self.data, self.encoding)
 
 
 @dataclass(frozen=True)
@@ -128,12 +111,6 @@ class TranscriptSource:
         return tuple(_lines(self.data, self.encoding))
 
     @cached_property
-    def records(self) -> tuple[Record, ...]:
-        """The content as JSON Lines."""
-        code = self.encoding
-        return tuple(Record(line, parse_line(line, code), code) for line in self.lines)
-
-    @cached_property
     def head(self) -> tuple[Any, ...]:
         """The first readable JSON Lines values, for recognising a format."""
         if b"\n" not in self.data.rstrip():  # one line is read once, whatever it turns out to be
@@ -191,35 +168,19 @@ def unpacked_limit(packed: int, max_bytes: int | None) -> int:
 
 def _gunzip(data: bytes, name: str, limit: int) -> bytes:
     """Decompress every member of a gzip file, never more than the limit."""
-    pieces: list[bytes] = []
-    size = position = 0
-    engine, piece = zlib.decompressobj(wbits=31), b""
-    while position < len(data) or len(piece) == _CHUNK:
-        if engine.eof:
-            if not data.startswith(_GZIP, position):
-                break
-            engine = zlib.decompressobj(wbits=31)
-        chunk = data[position : position + _CHUNK]
-        try:
-            piece = engine.decompress(chunk, _CHUNK)
-        except zlib.error as error:
-            raise _damage_error(name, str(error)) from error
-        position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            raise too_large(name, limit)
-    if not engine.eof:
-        raise _damage_error(name, "it ends too early")
-    if data[position:].strip(b"\0"):
-        raise _damage_error(name, "something else follows it")
-    return b"".join(pieces)
-
-
-def _damage_error(name: str, why: str) -> InputError:
-    return InputError(
-        f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
-    )
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            plain = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        why = "it ends too early" if isinstance(error, EOFError) else str(error)
+        if why.startswith("Not a gzipped file"):  # the beginning was one
+            why = "something else follows it"
+        raise InputError(
+            f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
+        ) from error
+    if len(plain) > limit:
+        raise too_large(name, limit)
+    return plain
 
 
 def too_large(name: str, limit: int) -> InputError:

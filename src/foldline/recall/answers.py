@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
+from foldline.errors import RecallError
 from foldline.recall.fitting import Fits, clip
 from foldline.recall.lines import dedent, essence, merge_prefixes
 from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
@@ -41,12 +43,29 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
             break
         if _is_label(passage):
             continue
-        place = places.setdefault(_essence(passage), passage.place)
+        said = "\n".join(essence(line.text) for line in passage.lines)
+        place = places.setdefault(said, passage.place)
         if place == passage.place:
             kept.append(passage)
         elif passage.section.handle not in also.setdefault(place, []):
             also[place].append(passage.section.handle)
     return RecallHits(kept, also)
+
+
+def check_start(start: int, count: int, what: str) -> None:
+    """
+    Check that a page begins before the end.
+
+    Args:
+        start: How many were given before.
+        count: How many there are.
+        what: What they are called.
+
+    Raises:
+        RecallError: It does not.
+    """
+    if start and start >= count:
+        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} {what}.")
 
 
 def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
@@ -66,7 +85,7 @@ def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
         if fits(_page(trial, found, start)):
             chosen = trial
         elif not chosen:
-            return _clip_page(passage, found, start, fits)
+            return clip(_page(trial, found, start), fits)
         else:
             tried += 1
             if tried == TRIES:
@@ -79,7 +98,9 @@ def _page(chosen: Sequence[RecallPassage], found: RecallHits, start: int) -> str
     by_section: dict[int, list[RecallPassage]] = {}
     for passage in chosen:
         by_section.setdefault(id(passage.section), []).append(passage)
-    blocks = [_block(sorted(group, key=_place), found) for group in by_section.values()]
+    blocks = [
+        _block(sorted(group, key=attrgetter("place")), found) for group in by_section.values()
+    ]
     # What was passed over, as it was too long, comes again with the next page.
     given = start
     for passage in chosen:
@@ -88,10 +109,6 @@ def _page(chosen: Sequence[RecallPassage], found: RecallHits, start: int) -> str
         given += 1
     left = len(found.passages) - start - len(chosen)
     return "\n".join([*blocks, *([f"[{left:,} more passages: start={given}]"] if left else [])])
-
-
-def _place(passage: RecallPassage) -> int:
-    return passage.place
 
 
 def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
@@ -109,23 +126,12 @@ def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
     return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
 
 
-def _clip_page(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
-    """Return as much of the one passage as fits with its heading, or without it."""
-    page = _page([passage], found, start)
-    return clip(page, fits)
-
-
 def _is_label(passage: RecallPassage) -> bool:
     """Return True if a call says no more than its heading does, and the results'."""
     section = passage.section
     if section.kind != "call" or len(section.text) > 2 * len(section.label) + 60:
         return False
     return "…" not in section.label
-
-
-def _essence(passage: RecallPassage) -> str:
-    """Return what a passage says without line numbers and blanks."""
-    return "\n".join(essence(line.text) for line in passage.lines)
 
 
 def near_words(sections: Sequence[MessageSection], question: RecallQuery) -> list[str]:

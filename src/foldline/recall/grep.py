@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from foldline.errors import RecallError
 from foldline.recall.fitting import Fits, clip, most
-from foldline.recall.lines import Line, essence, json_values, path_prefix
+from foldline.recall.lines import Line, essence, json_lines, path_prefix
 
 MAX_HITS: Final = 100
 """Matches that one answer shows."""
@@ -53,14 +53,6 @@ class GrepSource:
     lines: Sequence[Line]
     spans: dict[int, Span] = field(default_factory=dict)
     also: dict[str, None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class GrepMatch:
-    """A line that matches: its source, and its position there."""
-
-    source: GrepSource
-    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +117,13 @@ def _too_long() -> RecallError:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The lines that match; ``complete`` unless there are more than were counted."""
+    """
+    The lines that match, each by its source and its position there.
 
-    found: list[GrepMatch]
+    ``complete`` unless there are more than were counted.
+    """
+
+    found: list[tuple[GrepSource, int]]
     complete: bool = True
 
 
@@ -139,13 +135,14 @@ def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
         RecallError: The search takes longer than a second, and nothing was found until then.
     """
     seen: dict[tuple[str, ...], GrepSource] = {}
-    out = list[GrepMatch]()
+    out = list[tuple[GrepSource, int]]()
     for plain in sources:
         source, complete = _search(plain, pattern, MOST_MATCHES - len(out), bool(out))
         for position in list(source.spans):
-            first = seen.setdefault(_with_neighbours(source.lines, position), source)
+            near = source.lines[max(0, position - 1) : position + 2]
+            first = seen.setdefault(tuple(essence(line.text) for line in near), source)
             if first is source:
-                out.append(GrepMatch(source, position))
+                out.append((source, position))
             else:
                 first.also[source.handle] = None
         if not complete:
@@ -175,22 +172,11 @@ def _search(
 
 
 def _match(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
-    values = _values(line, pattern) if len(line.text) > RECORD else []
-    return values or [(line, pattern.span(line.text))]
-
-
-def _values(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
-    out = [
-        (Line(line.number, piece, path), pattern.span(piece))
-        for path, value in json_values(line.text) or ()
-        for piece in value.split("\n")
-    ]
-    return out if any(span for _, span in out) else []
-
-
-def _with_neighbours(lines: Sequence[Line], position: int) -> tuple[str, ...]:
-    near = lines[max(0, position - 1) : position + 2]
-    return tuple(essence(line.text) for line in near)
+    if len(line.text) > RECORD:
+        values = [(one, pattern.span(one.text)) for one in json_lines(line)]
+        if any(span for _, span in values):
+            return values
+    return [(line, pattern.span(line.text))]
 
 
 def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
@@ -224,13 +210,12 @@ def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
 
 def _page(matches: Matches, start: int, count: int, around: Around) -> str:
     out = list[str]()
-    for _, same in groupby(matches.found[start : start + count], lambda match: id(match.source)):
+    for _, same in groupby(matches.found[start : start + count], lambda match: id(match[0])):
         group = list(same)
-        source = group[0].source
+        source, positions = group[0][0], [position for _, position in group]
         if source.heading:
             also = f"; also {', '.join(list(source.also)[:5])}]" if source.also else "]"
             out.append(f"{source.heading[:-1]}{also}")
-        positions = [match.position for match in group]
         out += _rows(source, list(_around(positions, around, source.lines)), around)
     left = len(matches.found) - start - count
     if left or not matches.complete:

@@ -212,21 +212,15 @@ def find_original(holdings: Holdings, named: ResolvedHandle) -> Original:
     handles = Handles(Register(holdings.messages))
     message = holdings.messages.get(named.id)
     if message is None:
-        return _snapshot(holdings, named, handles)
+        if named.part is not None:
+            raise RecallError(
+                f"{named.id[:HANDLE_LENGTH]} is a snapshot, which has no parts.",
+                hint="Leave out what follows the dot.",
+            )
+        messages = tuple(holdings.messages[number] for number in holdings.folded(named.id))
+        raw = [message.raw for message in messages]
+        return Original("snapshot", raw, messages, handles, beside=holdings.shortened)
     if named.part is None:
-        step = step_of(holdings.messages, message)
-        return Original(message.role, message.raw, step, handles)
+        return Original(message.role, message.raw, step_of(holdings.messages, message), handles)
     part_of(message, named.part)
-    raw = part_raw(message, named.part)
-    return Original(message.role, raw, (message,), handles, named.part)
-
-
-def _snapshot(holdings: Holdings, named: ResolvedHandle, handles: Mapping[str, str]) -> Original:
-    if named.part is not None:
-        raise RecallError(
-            f"{named.id[:HANDLE_LENGTH]} is a snapshot, which has no parts.",
-            hint="Leave out what follows the dot.",
-        )
-    messages = tuple(holdings.messages[number] for number in holdings.folded(named.id))
-    raw = [message.raw for message in messages]
-    return Original("snapshot", raw, messages, handles, beside=holdings.shortened)
+    return Original(message.role, part_raw(message, named.part), (message,), handles, named.part)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from foldline.errors import RecallError
 
@@ -43,14 +43,17 @@ def read_lines(text: str, wide: int) -> Iterator[Line]:
         text: The text; only line feeds part lines.
         wide: Lines longer than this, in characters, that are JSON are taken apart.
     """
-    for number, line in enumerate(text.split("\n"), 1):
-        values = json_values(line) if len(line) > wide else None
-        if values is None:
-            yield Line(number, line)
-            continue
-        for path, value in values:
-            for piece in value.split("\n"):
-                yield Line(number, piece, path)
+    for line in number_lines(text):
+        yield from (json_lines(line) if len(line.text) > wide else []) or [line]
+
+
+def json_lines(line: Line) -> list[Line]:
+    """Take a line of JSON apart: the lines of its values; none where it is no JSON."""
+    return [
+        Line(line.number, piece, path)
+        for path, value in json_values(line.text) or ()
+        for piece in value.split("\n")
+    ]
 
 
 def json_values(line: str) -> list[tuple[str, str]] | None:
@@ -81,9 +84,6 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
         yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-Lines: TypeAlias = list[tuple[int, str]]
-"""Lines with their numbers, counted from 1."""
-
 MAX_PATTERN: Final = 500
 MAX_MATCHES: Final = 1_000
 MAX_VISITS: Final = 100
@@ -93,12 +93,12 @@ _RANGE: Final = re.compile(r"(-?\d{1,9})?(?:(:)(-?\d{1,9})?)?")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
-def number_lines(text: str) -> Lines:
+def number_lines(text: str) -> list[Line]:
     """Split a text into numbered lines; only line feeds part lines."""
-    return list(enumerate(text.split("\n"), 1))
+    return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
 
 
-def choose_lines(lines: Lines, wanted: str) -> Lines:
+def choose_lines(lines: list[Line], wanted: str) -> list[Line]:
     """
     Choose lines by number.
 

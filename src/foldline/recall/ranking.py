@@ -251,14 +251,13 @@ def rank_passages(
             held[number][index] = positions
         rarities.append(rarity(len(places), len(passages)))
     exact = _exact(corpus, question, len(passages))
-    rough = {
-        number: _own(words, rarities, len(passages[number].text) / mean) + exact.get(number, 0.0)
-        for number, words in held.items()
-    }
-    for number, extra in exact.items():
-        rough.setdefault(number, extra)
+    rough = exact.copy()
+    for number, words in held.items():
+        against = discount(len(passages[number].text) / mean, 1.0, LENGTH)
+        own = (rarities[index] * worth(len(found), against) for index, found in words.items())
+        rough[number] += sum(own)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
-    near = {number for one in best for number in _neighbours(passages, one)}
+    near = {*best, *(other for one in best for other, _ in _beside(passages, one, -1))}
     scored = []
     for number in near:
         score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
@@ -308,28 +307,16 @@ def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
     if here.isdigit():
         end = position + len(word.stem)
         return not before.isdigit() and not corpus.cased[end : end + 1].isdigit()
-    end = _end(corpus.cased, position)
-    text = corpus.lower[position:end]
+    found = _WORD.match(corpus.cased, position)
+    text = corpus.lower[position : found.end() if found else position + 1]
     if text not in corpus.stems:
         corpus.stems[text] = stem(text)
     return corpus.stems[text] == word.stem
 
 
-def _end(text: str, position: int) -> int:
-    found = _WORD.match(text, position)
-    return found.end() if found else position + 1
-
-
-def _own(words: Mapping[int, Sequence[int]], rarities: Sequence[float], length: float) -> float:
-    against = discount(length, 1.0, LENGTH)
-    return sum(
-        rarities[index] * worth(len(positions), against) for index, positions in words.items()
-    )
-
-
-def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> dict[int, float]:
+def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> defaultdict[int, float]:
     """Return what names and phrases count that stand in a passage as they are."""
-    out: dict[int, float] = defaultdict(float)
+    out = defaultdict[int, float](float)
     for name in question.names:
         owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
         for owner in owners:
@@ -349,13 +336,15 @@ def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> 
     return total
 
 
-def _neighbours(passages: Sequence[RecallPassage], number: int) -> Iterator[int]:
-    """Yield a passage, and those of its section that it lends its words to."""
+def _beside(
+    passages: Sequence[RecallPassage], number: int, way: int
+) -> Iterator[tuple[int, float]]:
+    """Yield those of its section whose words count for a passage (1), or it for them (-1)."""
     section = passages[number].section
-    for distance in (0, *FADING):
-        other = number - distance
+    for distance, share in FADING.items():
+        other = number + way * distance
         if 0 <= other < len(passages) and passages[other].section is section:
-            yield other
+            yield other, share
 
 
 def _around(
@@ -366,14 +355,12 @@ def _around(
     question: RecallQuery,
 ) -> float:
     """Return what words count that are missing here, and stand in heading or neighbours."""
-    section, here = passages[number].section, held.get(number, {})
+    here = held.get(number, {})
     shares: dict[int, float] = {}
-    for distance, share in FADING.items():
-        other = number + distance
-        if 0 <= other < len(passages) and passages[other].section is section:
-            for index in held.get(other, {}):
-                shares[index] = max(shares.get(index, 0.0), share)
-    label = section.label.lower()
+    for other, share in _beside(passages, number, 1):
+        for index in held.get(other, {}):
+            shares[index] = max(shares.get(index, 0.0), share)
+    label = passages[number].section.label.lower()
     for index, word in enumerate(question.words):
         if any(one in label for one in word.beginnings):
             shares[index] = max(shares.get(index, 0.0), LABEL)

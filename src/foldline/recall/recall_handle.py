@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from foldline.recall import answers, grep
 from foldline.recall.fitting import Fits, cap, clip, page_end
 from foldline.recall.grep import GrepSource, Pattern
 from foldline.recall.holdings import Holdings, Original, find_original, parse, resolve
-from foldline.recall.lines import Line, Lines, at_path, choose_lines, number_lines
+from foldline.recall.lines import Line, at_path, choose_lines, number_lines
 from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection
 from foldline.values.tokens import TokenCounter
@@ -112,10 +113,13 @@ def recall(
 
 
 def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
-    text, notes = _content(found, wanted), []
+    text, notes = _content(found, wanted.path), []
     if wanted.lines is not None:
-        picked, note = _pick_lines(text, wanted.lines)
-        text, notes = "\n".join(line for _, line in picked), [note]
+        whole = number_lines(text)
+        picked = choose_lines(whole, wanted.lines)
+        text = "\n".join(line.text for line in picked)
+        first, last = picked[0].number, picked[-1].number
+        notes = [f"Lines {first:,} to {last:,} of {len(whole):,}."]
     start = wanted.start
     if start > len(text):
         raise RecallError(
@@ -128,48 +132,40 @@ def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
     return text[start:end], " ".join(notes)
 
 
-def _content(found: Original, wanted: _Wanted) -> str:
+def _content(found: Original, path: str | None) -> str:
+    """Return what a path names in all of the text, else in its first part that has it."""
+    failure: RecallError | None = None
     text = found.text()
-    if wanted.path is None:
+    if path is None:
         return text
-    try:
-        return at_path(text, wanted.path)
-    except RecallError:
-        if found.part is not None:
-            raise
-        return _at_path_of_one(found, wanted.path)
-
-
-def _at_path_of_one(found: Original, path: str) -> str:
-    """Return what a path names in the first part that has it: arguments, or a result."""
-    failure = RecallError("There is nothing here.")
-    for section in found.sections(Holdings({})):
+    parts = () if found.part is not None else found.sections(Holdings({}))
+    for one in (text, *(section.text for section in parts)):
         try:
-            return at_path(section.text, path)
+            return at_path(one, path)
         except RecallError as error:
             failure = error
-    raise failure
-
-
-def _pick_lines(text: str, lines: str) -> tuple[Lines, str]:
-    whole = number_lines(text)
-    picked = choose_lines(whole, lines)
-    return picked, f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {len(whole):,}."
+    raise failure or RecallError("There is nothing here.")
 
 
 # --- searching -----------------------------------------------------------------------------
 
 
 def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
-    narrowed = _narrow(found, wanted)
-    places = found.sections(holdings) if narrowed is None else [narrowed[0]]
+    places, lines = _places(holdings, found, wanted)
     if wanted.grep:
         pattern = Pattern(wanted.grep)
-        bare = narrowed is not None or (found.is_exact and len(places) == 1)
-        lines = None if narrowed is None else narrowed[1]
-        matches = grep.search((_source(one, bare, lines) for one in places), pattern)
+        bare = bool(lines) or (found.is_exact and len(places) == 1)
+        matches = grep.search(
+            (
+                GrepSource(
+                    one.handle, "" if bare else one.heading, lines or number_lines(one.text)
+                )
+                for one in places
+            ),
+            pattern,
+        )
         if matches.found or not wanted.query:
-            _check_start(wanted.start, len(matches.found))
+            answers.check_start(wanted.start, len(matches.found), "matches")
             text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
             missing = "" if matches.found else _no_match(holdings, found, pattern)
             least = "" if matches.complete else " at least"
@@ -178,47 +174,36 @@ def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, 
     question = parse_query(wanted.query or "")
     hits = answers.find_passages(places, question)
     count = len(hits.passages)
-    _check_start(wanted.start, count)
+    answers.check_start(wanted.start, count, "matches")
     text = answers.write_answer(hits, wanted.start, wanted.fits)
     if not count:
         text = clip(_no_words(holdings, found, places, question), wanted.fits)
     return text, f"{count:,} passages."
 
 
-def _narrow(found: Original, wanted: _Wanted) -> tuple[MessageSection, list[Line]] | None:
-    """Return the part of a text that lines or a path choose; None where neither is given."""
+def _places(
+    holdings: Holdings, found: Original, wanted: _Wanted
+) -> tuple[list[MessageSection], list[Line]]:
+    """Return what is searched; of a text that lines or a path narrow down, its lines too."""
     if wanted.path is None and wanted.lines is None:
-        return None
-    text = _content(found, wanted)
-    picked = number_lines(text) if wanted.lines is None else _pick_lines(text, wanted.lines)[0]
-    first = found.messages[0] if found.messages else None
-    handle = found.handles[first.id] if first is not None else ""
-    section = MessageSection(handle, "result", "", "\n".join(line for _, line in picked))
-    return section, [Line(number, line) for number, line in picked]
-
-
-def _source(section: MessageSection, bare: bool, lines: list[Line] | None) -> GrepSource:
-    if lines is None:
-        lines = [Line(number, line) for number, line in number_lines(section.text)]
-    return GrepSource(section.handle, "" if bare else section.heading, lines)
-
-
-def _check_start(start: int, count: int) -> None:
-    if start and start >= count:
-        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} matches.")
+        return found.sections(holdings), []
+    lines = number_lines(_content(found, wanted.path))
+    if wanted.lines is not None:
+        lines = choose_lines(lines, wanted.lines)
+    handle = found.handles[found.messages[0].id] if found.messages else ""
+    text = "\n".join(line.text for line in lines)
+    return [MessageSection(handle, "result", "", text)], lines
 
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
     """Say that a pattern matches nothing here, and where else it does."""
-    other = []
-    try:
+    other = list[str]()
+    with suppress(RecallError):  # it takes too long; what was found until then is named
         for section in _elsewhere(holdings, found):
             if any(pattern.span(line) for line in section.text.split("\n")):
                 other.append(section.handle)
             if len(other) == ELSEWHERE:
                 break
-    except RecallError:  # it takes too long; what was found until then is named
-        pass
     return f"[0 matches.{_name_handles(other)}]"
 
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
 from foldline.errors import RecallError
-from foldline.values.groups import group, pair
+from foldline.values.groups import Site, group, pair
 from foldline.values.handles import part_handle
 from foldline.values.identity import canonical_json
 from foldline.values.messages import (
@@ -134,7 +134,10 @@ def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> lis
         messages: In order.
         handles: Handles by id.
     """
-    labels = _result_labels(messages)
+    labels = {
+        result: _label(messages[call.message].parts[call.part])
+        for call, result in pair(messages).answers.items()
+    }
     out = []
     for index, message in enumerate(messages):
         whole = handles.get(message.id, message.id)
@@ -146,7 +149,7 @@ def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> lis
             # The handle of a call's message recalls the whole step.
             if isinstance(part, ToolCall) and handle == whole:
                 handle = f"{whole}.{position}"
-            label = labels.get((index, position)) or _label(part)
+            label = labels.get(Site(index, position)) or _label(part)
             out.append(MessageSection(handle, _kind(message, part), label, text))
     return out
 
@@ -190,15 +193,6 @@ def _kind(message: Message, part: Part) -> Kind:
             return "reasoning"
         case _:
             return "result" if message.role == "tool" else message.role
-
-
-def _result_labels(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
-    """Return what each result is the result of, by its position."""
-    labels = {}
-    for call, result in pair(messages).answers.items():
-        label = _label(messages[call.message].parts[call.part])
-        labels[result.message, result.part] = label
-    return labels
 
 
 def _label(part: Part) -> str:

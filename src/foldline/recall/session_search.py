@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -78,8 +78,7 @@ def search_past(
         raise gathered.damage
     hits = answers.find_passages(gathered.kept, question)
     count = len(hits.passages)
-    if start and start >= count:
-        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} passages.")
+    answers.check_start(start, count, "passages")
     return PastAnswer(answers.write_answer(hits, start, fits), count, gathered.searched)
 
 
@@ -119,12 +118,8 @@ class _Gathered:
 
     def _take(self, messages: list[Message], title: str) -> None:
         handles = {message.id: message.id[:DIGITS] for message in messages}
-        for section in self._relevant(cut_sections(messages, handles)):
-            self._room -= len(section.text)
-            self.kept.append(replace(section, label=f"{section.label} · {title}".lstrip()))
-
-    def _relevant(self, found: Iterable[MessageSection]) -> Iterator[MessageSection]:
-        for section in found:
+        for section in cut_sections(messages, handles):
             text = f"{section.label}\n{section.text}".lower()
             if any(sign in text for sign in self._signs):
-                yield section
+                self._room -= len(section.text)
+                self.kept.append(replace(section, label=f"{section.label} · {title}".lstrip()))

@@ -13,7 +13,7 @@ from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
 from foldline.session.batches import BOUND, Batch
-from foldline.session.codec import DecodedMessage, encode_stored, read, reread
+from foldline.session.codec import encode_stored, read, reread
 from foldline.session.hooks import apply_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
@@ -28,8 +28,8 @@ from foldline.values.plain_json import plain
 class NewMessage:
     """A message to append, and what is shown of it where that is less."""
 
-    reading: DecodedMessage
     message: Message
+    form: Any
     shown: Message
     edits: tuple[Rewrite, ...] = ()
 
@@ -61,13 +61,13 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     now = state.setting.clock()
     with _assign_ids(state, readings, usage) as messages:
         entries = [
-            _entry(state, reading, message, messages)
-            for reading, message in zip(readings, messages, strict=True)
+            _entry(state, message, form, messages)
+            for (_, form), message in zip(readings, messages, strict=True)
         ]
         batch = _bounds(state, entries, now)
         change = Change(
             at=len(state.shown.log),
-            messages=tuple(encode_stored(entry.reading, entry.message, now) for entry in entries),
+            messages=tuple(encode_stored(entry.message, entry.form, now) for entry in entries),
             batches=() if batch is None else (batch.to_stored(),),
             dialect="" if dialect.name == state.known_dialect else dialect.name,
         )
@@ -102,22 +102,21 @@ def _unreadable() -> Iterator[None]:
 
 @contextmanager
 def _assign_ids(
-    state: SessionState, readings: Sequence[DecodedMessage], usage: Usage | None
+    state: SessionState, readings: Sequence[tuple[Message, Any]], usage: Usage | None
 ) -> Iterator[list[Message]]:
     """Give messages their ids, and take them back if they cannot be recorded."""
     messages: list[Message] = []
     try:
-        for reading in readings:
-            number = state.ids.give(reading.message.id)
-            messages.append(reading.message.with_id(number))
+        for message, _ in readings:
+            messages.append(message.with_id(state.ids.give(message.id)))
         if usage is not None:
             answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
             at = answers[-1] if answers else -1
             messages[at] = replace(messages[at], usage=usage)
         yield messages
     except BaseException:
-        for message, reading in zip(messages, readings, strict=False):
-            state.ids.forget(message.id, reading.message.id)
+        for named, (message, _) in zip(messages, readings, strict=False):
+            state.ids.forget(named.id, message.id)
         raise
 
 
@@ -144,19 +143,19 @@ def _show(state: SessionState, entry: NewMessage) -> None:
 
 
 def _entry(
-    state: SessionState, reading: DecodedMessage, message: Message, together: Sequence[Message]
+    state: SessionState, message: Message, form: Any, together: Sequence[Message]
 ) -> NewMessage:
     counter, config = state.setting.counter, state.setting.config
     outputs = config.outputs
     if not config.enabled or not any(
         outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
     ):
-        return NewMessage(reading, message, message)
+        return NewMessage(message, form, message)
     from foldline.strategies.truncate import bound
 
     handle = Handles(state.shown.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)
-    return NewMessage(reading, message, reduce(rewrite_part, edits, message), edits)
+    return NewMessage(message, form, reduce(rewrite_part, edits, message), edits)
 
 
 def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:

@@ -78,20 +78,15 @@ def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | Non
     if stored is None:
         return None
     try:
-        items = _items(stored, len(log))
+        if stored.content["schema"] != SCHEMA or not 0 <= stored.at <= len(log):
+            return None
+        items = list(stored.content["shown"])
         log.take(chain.from_iterable(_positions(item, stored.at) for item in items))
         messages = tuple(chain.from_iterable(_messages(log, item) for item in items))
     except (*UNREADABLE, StoreError):  # the compactions themselves tell the same
         return None
     whole = len({message.id for message in messages}) == len(messages)
     return Shown(stored.at, messages) if whole else None
-
-
-def _items(stored: StoredCheckpoint, messages: int) -> list[Any]:
-    """Return the parts of what was shown of a log with so many messages."""
-    if stored.content["schema"] != SCHEMA or not 0 <= stored.at <= messages:
-        raise ValueError("a checkpoint of another schema or log")
-    return list(stored.content["shown"])
 
 
 def _positions(item: Any, size: int) -> range:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from foldline.errors import UNREADABLE, InputError, StoreError
+from foldline.errors import InputError
 from foldline.formats.dialect import Dialect
+from foldline.formats.registry import detect_with_score, dialect
+from foldline.session.damage import interpreting
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import content_hash
@@ -25,18 +27,6 @@ OBJECT: Final = "foldline.object"
 
 PLAIN: Final = "value"
 """Instead of the name of a class: the fields are themselves what the wire gave."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecodedMessage:
-    """
-    A message that was read, its content hash as id.
-
-    ``form`` is the message as a JSON value where the wire alone does not give it, else None.
-    """
-
-    message: Message
-    form: Any = None
 
 
 class Codec:
@@ -71,8 +61,6 @@ class Codec:
         """
         if self.dialect is not None and self.settled:
             return self.dialect, True
-        from foldline.formats.registry import detect_with_score
-
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True
         found, sure = detect_with_score(wires)
@@ -83,8 +71,6 @@ class Codec:
     def follow(self, name: str) -> None:
         """Use the dialect that the store has come to know, where it is another one."""
         if name and name != self.name:
-            from foldline.formats.registry import dialect
-
             self.dialect = dialect(name)
 
     def settle(self, dialect: Dialect, *, final: bool) -> None:
@@ -93,7 +79,7 @@ class Codec:
         self.settled = self.settled or final
 
 
-def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[DecodedMessage]:
+def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tuple[Message, Any]]:
     """
     Read new messages.
 
@@ -101,6 +87,10 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Dec
         dialect: The dialect of the session.
         wires: What came, one wire message each.
         log: The messages before.
+
+    Returns:
+        Each message, its content hash as id, and its form: the message as a JSON value where the
+        wire alone does not give it, else None.
 
     Raises:
         InputError: A message cannot be read; ``index`` is its position in ``wires``.
@@ -111,28 +101,30 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Dec
             f"{len(wires)} wire messages were read as {len(messages)}",
             hint="Append wire messages one by one, not request bodies.",
         )
-    out: list[DecodedMessage] = []
+    out: list[tuple[Message, Any]] = []
     for message in messages:
         alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
         if alone.results:
-            recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
+            recent = [*log[-CONTEXT:], *(message for message, _ in out[-CONTEXT:])]
             out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
         else:
-            out.append(DecodedMessage(alone))
+            out.append((alone, None))
     return out
 
 
-def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> DecodedMessage:
+def _in_context(
+    dialect: Dialect, alone: Message, recent: Sequence[Message]
+) -> tuple[Message, Any]:
     """Read a tool result again behind its call; some wires pair them by name and order."""
     known = {call.id for message in recent for call in message.calls if call.id}
     if all(result.call_id in known for result in alone.results):
-        return DecodedMessage(alone)
+        return alone, None
     wires = [message.raw for message in recent]
     message = dialect.decode([*wires, alone.raw]).messages[-1]
     if message == alone:
-        return DecodedMessage(alone)
+        return alone, None
     message = replace(message, id=content_hash(message))
-    return DecodedMessage(message, message_to_json(replace(message, raw=None), freeze))
+    return message, message_to_json(replace(message, raw=None), freeze)
 
 
 def reread(dialect: Dialect, log: Sequence[Message]) -> list[Message]:
@@ -154,20 +146,22 @@ def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
 # --- keeping -------------------------------------------------------------------------------
 
 
-def encode_stored(reading: DecodedMessage, message: Message, time: float) -> StoredMessage:
-    """Return what is stored of a message; ``time`` is in seconds since 1970."""
+def encode_stored(message: Message, form: Any, time: float) -> StoredMessage:
+    """
+    Return what is stored of a message.
+
+    Args:
+        message: The message.
+        form: See `read`.
+        time: In seconds since 1970.
+    """
+    wire = freeze(message.raw)
     return StoredMessage(
-        id=message.id,
-        role=message.role,
-        wire=freeze(message.raw),
-        form=reading.form,
-        time=time,
-        pinned=message.pinned,
-        usage=message.usage,
+        message.id, message.role, wire, form, time, pinned=message.pinned, usage=message.usage
     )
 
 
-def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMessage:
+def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> Message:
     """
     Read a stored message again; its id is the content hash, as when it was first read.
 
@@ -176,21 +170,13 @@ def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMess
     Raises:
         StoreError: This version of Foldline cannot read it.
     """
-    try:
+    with interpreting(f"The stored message {stored.id}"):
         raw = thaw(stored.wire)
         if stored.form is not None:
-            message = replace(message_from_json(stored.form, thaw), raw=raw)
-        elif dialect is not None:
-            message = dialect.decode([raw]).messages[0]
-        else:
-            raise InputError("its format is not known")
-    except UNREADABLE as error:
-        raise StoreError(
-            f"The stored message {stored.id} cannot be read: {error}",
-            hint="Open the archive with the version of Foldline that wrote it.",
-            damaged=True,
-        ) from error
-    return DecodedMessage(message, stored.form)
+            return replace(message_from_json(stored.form, thaw), raw=raw)
+        if dialect is not None:
+            return dialect.decode([raw]).messages[0]
+        raise InputError("its format is not known")
 
 
 def freeze(raw: Any) -> Any:

@@ -33,12 +33,13 @@ from foldline.session.file_reading import read_files
 from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
 from foldline.session.notify import watch_compaction
-from foldline.session.remember import has_account
 from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
 from foldline.summary.span import Span, partial
+from foldline.summary.summarize import NAME as SUMMARIZE
+from foldline.values.edits import Fold
 from foldline.values.handles import Handles
 from foldline.values.view import View
 
@@ -146,12 +147,13 @@ def fold(
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
     before = state.shown.view(state.codec.name)
-    shown = {message.id: len(state.shown.log) for message in before.messages}
-    born = {**Holdings(state.shown.originals).first_seen(), **shown}
+    shown = dict.fromkeys((message.id for message in before.messages), len(state.shown.log))
+    born = Holdings(state.shown.originals).first_seen() | shown
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
-    sizes = (allowed, allowed)
-    return (yield from _compact(state, before, sizes, policy, focus, "partial", own=False))
+    return (
+        yield from _compact(state, before, (allowed,) * 2, policy, focus, "partial", own=False)
+    )
 
 
 def _compact(
@@ -208,21 +210,14 @@ def _outcome(
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.shown.log.register, before.messages)
     reader, _ = who_is_asked(state)
-    reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
-    context = CompactionContext(
-        budget.target,
-        budget.limit,
-        budget.scale,
-        names,
+    context = replace(
+        context_of(state, budget, names),
         cold=budget.fixed or state.pace.is_cold(setting.clock()),
         requests=setting.config.pace.requests,
-        reader=reader,
-        limits=setting.config.limits,
+        reader=None if reader is not None and reader.background else reader,
         focus=focus,
         memory=None if memory is None else memory.prepared,
-        summary=setting.config.summary,
-        account=state.shelf.text,
     )
     learned = state.shown.statistics
     before = replace(before, vocabulary=learned.vocabulary)
@@ -233,6 +228,20 @@ def _outcome(
     return outcome, names
 
 
+def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) -> CompactionContext:
+    """Return what strategies are told of a session in any case."""
+    config = state.setting.config
+    return CompactionContext(
+        budget.target,
+        budget.limit,
+        budget.scale,
+        names,
+        limits=config.limits,
+        summary=config.summary,
+        account=state.shelf.text,
+    )
+
+
 def _mend(state: SessionState) -> None:
     """Mend what the provider would reject: a result whose call was folded, a call left open."""
     before = state.shown.view(state.codec.name)
@@ -240,10 +249,9 @@ def _mend(state: SessionState) -> None:
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
         names = Handles(state.shown.log.register, before.messages)
-        policy = state.setting.policy.name
-        _record(
-            state, outcome, build_receipt(before, outcome, state.setting.budget, policy, names)
-        )
+        setting = state.setting
+        receipt = build_receipt(before, outcome, setting.budget, setting.policy.name, names)
+        _record(state, outcome, receipt)
     # Whatever is left is no fault that a repair knows: it is not looked for before every request.
     state.shown.damaged = False
 
@@ -307,39 +315,39 @@ def _memory_in(state: SessionState, outcome: Outcome) -> PreparedMemory | None:
     return state.shelf.memory if used and outcome.edits else None
 
 
+def _has_account(outcome: Outcome) -> bool:
+    """Return True if a snapshot was made that begins with the user's own text, if there is one."""
+    folds = any(isinstance(edit, Fold) and edit.kind != "repair" for edit in outcome.edits)
+    rungs = (rung.name for rung in outcome.rungs if rung.is_in_effect)
+    return folds and not {SESSION_MEMORY, SUMMARIZE}.isdisjoint(rungs)
+
+
 def _record(
     state: SessionState, outcome: Outcome, receipt: Receipt, memory: PreparedMemory | None = None
 ) -> None:
-    if outcome.edits:
-        _record_edits(state, outcome.view, receipt, memory, is_used=has_account(outcome))
-    else:
+    if not outcome.edits:
         _record_attempt(state, receipt)
-
-
-def _record_edits(
-    state: SessionState,
-    view: View,
-    receipt: Receipt,
-    memory: PreparedMemory | None,
-    *,
-    is_used: bool,
-) -> None:
+        return
     at, now = len(state.shown.log), state.setting.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
     if memory is not None:
-        prepared = memory.prepared
-        batch = replace(batch, prepared=len(prepared.edits), prepared_at=prepared.at)
+        batch = replace(batch, prepared=len(memory.prepared.edits))
     stored = batch.to_stored(None if memory is None else memory.stored)
-    text = "" if is_used else state.shelf.text
-    kept = text_to_store(text, at, state.generation, now)
+    text = "" if _has_account(outcome) else state.shelf.text
     checkpoint = None
     if batch.number >= state.checkpoint + EVERY:
-        checkpoint = checkpoint_of(state.shown.log, view.messages, batch.number)
-    change = Change(at, batches=(stored,), memory=kept, forgets=True, checkpoint=checkpoint)
+        checkpoint = checkpoint_of(state.shown.log, outcome.view.messages, batch.number)
+    change = Change(
+        at,
+        batches=(stored,),
+        memory=text_to_store(text, at, state.generation, now),
+        forgets=True,
+        checkpoint=checkpoint,
+    )
     with state.record(change):
         if checkpoint is not None:
             state.checkpoint = checkpoint.number
-        state.shown.show(view)
+        state.shown.show(outcome.view)
         state.shelf.void(state.shown.tokens)
         state.shelf.text = text
         state.history.add(batch)

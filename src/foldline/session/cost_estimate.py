@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from foldline.core.asks import Ask, Reply, drive
 from foldline.core.cost import CostEstimate, pays_after
@@ -42,56 +41,50 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
     if outcome.status != "compacted":
         return CostEstimate(outcome.status, outcome.reason, usd=0.0)
     known = prices or prices_of(state.setting.model)
-    effort = _effort(state, outcome, before, asked)
-    cold = state.pace.is_cold(state.setting.clock())
-    behind, added = _behind(before, outcome)
     agent = known or UNPRICED
-    factors = proportions(agent)
-    usd = _usd(state, effort, known)
-    paid = _usd(state, effort, agent) if usd is None else usd
-    fresh = agent.input / MILLION
-    made = replace(
-        effort,
+    factors, fresh = proportions(agent), agent.input / MILLION
+    times, read, written = _effort(state, outcome, before, asked)
+    usd = _usd(state, read, written, known)
+    paid = _usd(state, read, written, agent) if usd is None else usd
+    cold = state.pace.is_cold(state.setting.clock())
+    behind, added = (0, 0) if cold else _behind(before, outcome)
+    freed = before.tokens - outcome.view.tokens
+    return CostEstimate(
+        "compacted",
+        outcome.reason,
+        asks=times,
+        input_tokens=read,
+        output_tokens=written,
         usd=usd,
-        freed=before.tokens - outcome.view.tokens,
-        rewritten=0 if cold else behind,
+        freed=freed,
+        rewritten=behind,
         cold=cold,
-    )
-    return replace(
-        made,
         requests=pays_after(
-            made.freed,
-            behind=made.rewritten,
-            added=0 if cold else added,
+            freed,
+            behind=behind,
+            added=added,
             asked=(paid or 0.0) / fresh if fresh else 0.0,
             factors=factors,
         ),
-        saved_usd=None if known is None else made.freed * factors.read * fresh,
+        saved_usd=None if known is None else freed * factors.read * fresh,
     )
 
 
-def _effort(state: SessionState, outcome: Outcome, before: View, asked: list[Ask]) -> CostEstimate:
-    """Return how often a model would be asked and what it would read and write."""
-    made = CostEstimate("compacted", outcome.reason)
+def _effort(
+    state: SessionState, outcome: Outcome, before: View, asked: list[Ask]
+) -> tuple[int, int, int]:
+    """Return how often a model would be asked, and the tokens that it would read and write."""
     if not asked:
-        return made
+        return 0, 0, 0
     text = before.counter.text
     read = text(asked[0].prompt) + text(asked[0].system)
     gone = {number for edit in outcome.edits if isinstance(edit, Fold) for number in edit.messages}
-    folded = sum(
-        tokens
-        for message, tokens in zip(before.messages, before.counts, strict=True)
-        if message.id in gone
-    )
+    counted = zip(before.messages, before.counts, strict=True)
+    folded = sum(tokens for message, tokens in counted if message.id in gone)
     # What does not fit into one request is told in several of the same size.
     most = state.setting.config.limits.attempts
     times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
-    return replace(
-        made,
-        asks=times,
-        input_tokens=times * read,
-        output_tokens=times * asked[0].max_tokens,
-    )
+    return times, times * read, times * asked[0].max_tokens
 
 
 def _behind(before: View, outcome: Outcome) -> tuple[int, int]:
@@ -109,12 +102,12 @@ def _behind(before: View, outcome: Outcome) -> tuple[int, int]:
     return behind, added
 
 
-def _usd(state: SessionState, effort: CostEstimate, agent: Prices | None) -> float | None:
+def _usd(state: SessionState, read: int, written: int, agent: Prices | None) -> float | None:
     """Return what the questions cost: by the summarizer's own prices, else by the agent's."""
-    if not effort.asks:
+    if not read:
         return 0.0
     reader = state.setting.reader
-    own = None if reader is None else reader.usd(effort.input_tokens, effort.output_tokens)
+    own = None if reader is None else reader.usd(read, written)
     if own is not None or agent is None:
         return own
-    return (effort.input_tokens * agent.input + effort.output_tokens * agent.output) / MILLION
+    return (read * agent.input + written * agent.output) / MILLION

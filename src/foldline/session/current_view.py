@@ -60,7 +60,6 @@ class CurrentView:
         self._open: set[str] = set()
         self._asked: list[str] = []
         self._wires: list[Any] = []
-        self._pristine = True
         self._encoded = True
         self._written = ""
         self._loose = False
@@ -95,7 +94,8 @@ class CurrentView:
         self.messages[message.id] = message
         self.counts[message.id] = count
         self.tokens += count
-        if self._pristine or self._is_written_as_it_came(message):
+        pristine = self._encoded and not self._written  # what came is what is sent, in any dialect
+        if pristine or self._is_written_as_it_came(message):
             self._wires.append(message.raw)
         else:
             self._encoded = False
@@ -205,4 +205,4 @@ class CurrentView:
 
     def _note_change(self) -> None:
         self.epoch += 1
-        self._pristine = self._encoded = self._loose = False
+        self._encoded = self._loose = False

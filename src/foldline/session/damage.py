@@ -21,20 +21,37 @@ def reading(session: str) -> Iterator[None]:
     """
     try:
         yield
-    except StoreError as error:
-        if not error.damaged or error.session:
-            raise
-        raise damage_error(session, error.message) from error
+    except (StoreError, *UNREADABLE) as error:
+        why = f"{type(error).__name__}: {error}"[:300]
+        if isinstance(error, StoreError):
+            if not error.damaged or error.session:
+                raise
+            why = error.message
+        raise StoreError(
+            f"The session {session!r} is damaged in the archive: {why.rstrip('.')}.",
+            hint=f"foldline.Archive.salvage({session!r}) returns every message of it that can "
+            "still be read; other sessions are not affected.",
+            damaged=True,
+            session=session,
+        ) from error
+
+
+@contextmanager
+def interpreting(what: str) -> Iterator[None]:
+    """
+    Read one record of a session.
+
+    Args:
+        what: What it is, for the error.
+
+    Raises:
+        StoreError: This version of Foldline cannot read it.
+    """
+    try:
+        yield
     except UNREADABLE as error:
-        raise damage_error(session, f"{type(error).__name__}: {error}"[:300]) from error
-
-
-def damage_error(session: str, why: str) -> StoreError:
-    """Return the error for a session that cannot be read."""
-    return StoreError(
-        f"The session {session!r} is damaged in the archive: {why.rstrip('.')}.",
-        hint=f"foldline.Archive.salvage({session!r}) returns every message of it that can still "
-        "be read; other sessions are not affected.",
-        damaged=True,
-        session=session,
-    )
+        raise StoreError(
+            f"{what} cannot be read: {error}",
+            hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
+        ) from error

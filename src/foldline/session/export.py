@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from foldline.atomic_files import open_replacement
 from foldline.errors import StoreError
+from foldline.formats.json_document import escape_halves
 from foldline.session.codec import freeze
 from foldline.values.messages import Message
 
@@ -48,22 +49,20 @@ def export(messages: Iterable[Message], target: Target) -> int:
     path = Path(target)
     try:
         if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
-            with path.open("w", encoding="utf-8", newline="\n") as file:
-                return _write(messages, file)
-        return _write_atomically(messages, path)
-    except (OSError, UnicodeEncodeError) as error:
-        raise _write_error(path, str(error)) from error
-    except ValueError as error:
-        if "\0" not in str(path):
+            with path.open("w", encoding="utf-8", newline="\n") as device:
+                return _write(messages, device)
+        with open_replacement(path) as file:
+            text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+            count = _write(messages, text)
+            text.detach()  # what is written goes out; the file is closed by who opened it
+            return count
+    except (OSError, ValueError) as error:
+        if not isinstance(error, (OSError, UnicodeEncodeError)) and "\0" not in str(path):
             raise
-        raise _write_error(path, str(error)) from error
-
-
-def _write_error(path: Path, why: str) -> StoreError:
-    return StoreError(
-        f"The transcript cannot be written to {str(path)[:200]!r}: {why[:200]}.",
-        hint="Name a file in a folder that exists and can be written.",
-    )
+        raise StoreError(
+            f"The transcript cannot be written to {str(path)[:200]!r}: {str(error)[:200]}.",
+            hint="Name a file in a folder that exists and can be written.",
+        ) from error
 
 
 def _write(messages: Iterable[Message], file: Writable) -> int:
@@ -76,18 +75,4 @@ def _write(messages: Iterable[Message], file: Writable) -> int:
 def _lines(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
         value: Any = freeze(message.raw)
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            # Half of a surrogate pair has no UTF-8; JSON can escape it.
-            text = json.dumps(value, separators=(",", ":"))
-        yield text + "\n"
-
-
-def _write_atomically(messages: Iterable[Message], path: Path) -> int:
-    with open_replacement(path) as file:
-        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
-        count = _write(messages, text)
-        text.detach()  # what is written goes out; the file is closed by who opened it
-    return count
+        yield escape_halves(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + "\n"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Self
 
+from foldline.concurrency import running_loop
 from foldline.errors import FoldlineError
 
 
@@ -44,7 +47,7 @@ class FairLock:
 
     def _draw(self, *, blocking: bool) -> _Ticket:
         """Queue up; the ticket is called at once if nobody is there."""
-        ticket = _Ticket(_running_loop())
+        ticket = _Ticket(running_loop())
         with self._guard:
             if self._holder is None:
                 self._holder = ticket
@@ -75,31 +78,28 @@ class FairLock:
                     called.set_result(None)
                     return
 
-    def _give_up(self, called: Future[None]) -> None:
-        if not called.cancel():
-            # It was called already when the wait was broken off.
-            self._pass_on()
+    @contextmanager
+    def _entering(self, ticket: _Ticket) -> Iterator[Future[None] | None]:
+        """Give what is to be waited for; then the turn is held, or the place given up."""
+        try:
+            yield ticket.called
+        except BaseException:
+            if ticket.called is not None and not ticket.called.cancel():
+                # It was called already when the wait was broken off.
+                self._pass_on()
+            raise
+        _held.set((*_held.get(), ticket))
 
     def __enter__(self) -> Self:
-        ticket = self._draw(blocking=True)
-        if ticket.called is not None:
-            try:
-                ticket.called.result()
-            except BaseException:
-                self._give_up(ticket.called)
-                raise
-        _held.set((*_held.get(), ticket))
+        with self._entering(self._draw(blocking=True)) as called:
+            if called is not None:
+                called.result()
         return self
 
     async def __aenter__(self) -> Self:
-        ticket = self._draw(blocking=False)
-        if ticket.called is not None:
-            try:
-                await asyncio.wrap_future(ticket.called)
-            except BaseException:
-                self._give_up(ticket.called)
-                raise
-        _held.set((*_held.get(), ticket))
+        with self._entering(self._draw(blocking=False)) as called:
+            if called is not None:
+                await asyncio.wrap_future(called)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -114,10 +114,3 @@ def loop_of_turn() -> asyncio.AbstractEventLoop | None:
     """Return the event loop in whose task the turn was taken that is held here, if any."""
     held = _held.get()
     return held[-1].loop if held else None
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

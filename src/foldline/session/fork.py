@@ -50,10 +50,14 @@ def _select_batches(
 ) -> Iterator[StoredBatch]:
     """Yield the batches that hold for the beginning of a log; each builds on those before it."""
     length = len(kept)
-    known = {message.id for message in kept[: _count_answered(kept)]} - {_find_last_request(kept)}
+    # What nobody has answered yet, and what the user said last, a compaction leaves alone.
+    answered = max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
+    asked = [message.id for message in kept if message.role == "user"]
+    known = {message.id for message in kept[: answered + 1]}.difference(asked[-1:])
     for batch in batches:
         edits = restore_batch(batch).edits
-        made = set(_list_created_ids(edits))
+        made = {edit.snapshot.id for edit in edits if isinstance(edit, Fold)}
+        made |= {edit.message.id for edit in edits if isinstance(edit, Insert)}
         if batch.at <= length:
             later = batch.undone_at is not None and batch.undone_at > length
             yield replace(batch, undone_at=None) if later else batch
@@ -62,25 +66,6 @@ def _select_batches(
         else:
             return
         known |= made
-
-
-def _count_answered(kept: Sequence[StoredMessage]) -> int:
-    """Return how many messages come before what nobody has answered yet."""
-    return 1 + max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
-
-
-def _find_last_request(kept: Sequence[StoredMessage]) -> str:
-    """Return the id of what the user said last, "" for nothing."""
-    return next((message.id for message in reversed(kept) if message.role == "user"), "")
-
-
-def _list_created_ids(edits: Iterable[Edit]) -> Iterator[str]:
-    """Yield the ids of messages that edits show for the first time."""
-    for edit in edits:
-        if isinstance(edit, Fold):
-            yield edit.snapshot.id
-        elif isinstance(edit, Insert):
-            yield edit.message.id
 
 
 def _list_changed_ids(edits: Iterable[Edit]) -> Iterator[str]:

@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, running_loop, start_thread
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
-from foldline.redaction import redact_json
+from foldline.redaction import explain_error
 from foldline.session.fair_lock import loop_of_turn
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -97,31 +97,30 @@ class Hooks:
         return (given,) if callable(given) else tuple(given)
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What hooks said: why not, None for no objection; and sentences about those that failed."""
+def ask(hooks: Hooks, event: Event) -> tuple[str | None, tuple[str, ...]]:
+    """
+    Call the hooks before a compaction until one objects.
 
-    refusal: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-def ask(hooks: Hooks, event: Event) -> Answers:
-    """Call the hooks before a compaction until one objects."""
+    Returns:
+        Why not, None for no objection; and sentences about those that failed.
+    """
     warnings: list[str] = []
     for hook in hooks.at("before"):
         answer, warning = _call(hook, event, hooks.seconds)
         if warning:
             warnings.append(warning)
         elif answer is False or isinstance(answer, Cancel):
-            reason = answer.reason if isinstance(answer, Cancel) else ""
-            words = f"the hook {_name(hook)} called it off"
-            return Answers(f"{words}: {reason}" if reason else words, tuple(warnings))
+            return f"the hook {_name(hook)} called it off{_reason(answer)}", tuple(warnings)
         elif answer is not None and answer is not True:
             warnings.append(
                 f"The hook {_name(hook)} returned {answer!r:.40}, which means nothing: "
                 "None goes on, False or a Cancel calls it off."
             )
-    return Answers(None, tuple(warnings))
+    return None, tuple(warnings)
+
+
+def _reason(answer: Any) -> str:
+    return f": {answer.reason}" if isinstance(answer, Cancel) and answer.reason else ""
 
 
 def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
@@ -136,9 +135,8 @@ def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> An
         if warning:
             raise FoldlineError(f"Nothing was {_DONE[moment]}. {warning}")
         if answer is False or isinstance(answer, Cancel):
-            reason = answer.reason if isinstance(answer, Cancel) else ""
-            words = f"The hook {_name(hook)} refused: nothing was {_DONE[moment]}"
-            raise FoldlineError(f"{words}: {reason}." if reason else f"{words}.")
+            words = f"nothing was {_DONE[moment]}{_reason(answer)}"
+            raise FoldlineError(f"The hook {_name(hook)} refused: {words}.")
         value = value if answer is None else answer
     return value
 
@@ -160,7 +158,8 @@ def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
 
 def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     """Return what a hook answers, and what is wrong with it."""
-    loop = _free_loop()
+    # The loop that the session is used from, unless this very thread runs it.
+    loop = loop_of_turn() if running_loop() is None else None
     try:
         return run_with_timeout(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
     except Cancel as cancel:
@@ -168,10 +167,8 @@ def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     except (DeadlineExceeded, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
     except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
-        return (
-            None,
-            f"The hook {_name(hook)} raised {type(error).__name__}: {_describe_error(error)}",
-        )
+        # Without keys: receipts are kept.
+        return None, f"The hook {_name(hook)} raised {explain_error(error)[:240]}"
 
 
 def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventLoop | None) -> Any:
@@ -186,21 +183,6 @@ def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventL
 async def _within(answer: Awaitable[Any], seconds: float) -> Any:
     async with asyncio.timeout(seconds):
         return await answer
-
-
-def _free_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that the session is used from, unless this very thread runs it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return loop_of_turn()
-    return None
-
-
-def _describe_error(error: Exception) -> str:
-    """Return what an exception says, without keys: receipts are kept."""
-    words: str = redact_json(str(error))
-    return words[:200]
 
 
 def _name(hook: Hook) -> str:

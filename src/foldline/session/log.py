@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import Final, TypeAlias, overload
 
 from foldline.session.damage import reading
@@ -93,27 +93,19 @@ class Log(Sequence[Message]):
 
     def _fetch(self, positions: Sequence[int]) -> Iterator[tuple[int, Message]]:
         """Read messages from the store."""
-        if not positions:
-            return
-        stored = self._reaching(positions[-1])
-        start = 0
-        for end in range(1, len(positions) + 1):
-            if end == len(positions) or positions[end] != positions[end - 1] + 1:
-                first, last = positions[start], positions[end - 1]
-                with reading(self.name):
-                    run = [self._restore(item) for item in stored[first : last + 1]]
-                for position, message in enumerate(run, first):
-                    self.positions.note(message.id, position)
-                    yield position, message
-                start = end
-
-    def _reaching(self, position: int) -> Sequence[StoredMessage]:
-        if position >= len(self._stored):
+        if positions and positions[-1] >= len(self._stored):
             self._stored = self._load().messages
-        return self._stored
-
-    def _restore(self, item: StoredMessage) -> Message:
-        return replace(self._read(item), id=item.id, pinned=item.pinned, usage=item.usage)
+        stored = self._stored
+        for _, pairs in groupby(enumerate(positions), lambda pair: pair[1] - pair[0]):
+            run = [position for _, position in pairs]
+            with reading(self.name):
+                messages = [
+                    replace(self._read(item), id=item.id, pinned=item.pinned, usage=item.usage)
+                    for item in stored[run[0] : run[-1] + 1]
+                ]
+            for position, message in zip(run, messages, strict=False):
+                self.positions.note(message.id, position)
+                yield position, message
 
     # --- by id -----------------------------------------------------------------------------
 
@@ -238,24 +230,21 @@ def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> t
         steps: In the order in which they were made.
         start: What was shown before the first of them, where that is known.
     """
+    made, start = tuple(steps), start or Shown()
     with reading(log.name):
-        return _replay(log, tuple(steps), start or Shown())
-
-
-def _replay(log: Log, made: tuple[Step, ...], start: Shown) -> tuple[Message, ...]:
-    if not made:
-        coming = range(start.at, len(log))
-        log.take(coming)
-        return (*start.messages, *log.at(coming))
-    # A message that is moved is told by its own id.
-    moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
-    known = {number: Message("system", (), id=number) for number in moved}
-    before = {message.id for message in start.messages}
-    shown = _run(log, made, known, start)
-    stays = [number for number in shown if number not in before and number in log.positions]
-    log.hold(stays)
-    known.update((number, log.originals[number]) for number in stays)
-    return tuple(_run(log, made, known, start).values())
+        if not made:
+            coming = range(start.at, len(log))
+            log.take(coming)
+            return (*start.messages, *log.at(coming))
+        # A message that is moved is told by its own id.
+        moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
+        known = {number: Message("system", (), id=number) for number in moved}
+        before = {message.id for message in start.messages}
+        shown = _run(log, made, known, start)
+        stays = [number for number in shown if number not in before and number in log.positions]
+        log.hold(stays)
+        known.update((number, log.originals[number]) for number in stays)
+        return tuple(_run(log, made, known, start).values())
 
 
 def _run(

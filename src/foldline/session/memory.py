@@ -9,8 +9,9 @@ from typing import Any
 from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
-from foldline.errors import UNREADABLE, StoreError
+from foldline.errors import UNREADABLE
 from foldline.session.codec import freeze, thaw
+from foldline.session.damage import interpreting
 from foldline.session.statistics import BackgroundStatistics
 from foldline.stores.protocol import StoredMemory
 from foldline.type_checks import check_fields
@@ -113,7 +114,7 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
         another version of Foldline wrote it. Then it is prepared anew when that is due.
     """
     try:
-        covered = tuple(shown[: _whole(stored.content["covered"])])
+        covered = tuple(shown[: stored.content["covered"]])
         dialect = stored.content["dialect"]
         if not covered or covered[-1].id != stored.until:
             return None
@@ -143,15 +144,8 @@ def read_edits(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
     Raises:
         StoreError: This version of Foldline cannot read them.
     """
-    try:
-        edits = edits_from_json(stored.content["edits"], thaw)
-        return edits, _words(stored.content["recall"])
-    except UNREADABLE as error:
-        raise StoreError(
-            f"The session memory of message {stored.until} cannot be read: {error}",
-            hint="Open the archive with the version of Foldline that wrote it.",
-            damaged=True,
-        ) from error
+    with interpreting(f"The session memory of message {stored.until}"):
+        return edits_from_json(stored.content["edits"], thaw), _words(stored.content["recall"])
 
 
 def _words(recall: Any) -> dict[str, str]:
@@ -159,9 +153,3 @@ def _words(recall: Any) -> dict[str, str]:
     if not isinstance(recall, dict) or not all(isinstance(one, str) for one in recall.values()):
         raise TypeError("not the words of handles")
     return dict(recall)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("not a number of messages")
-    return value

@@ -66,37 +66,26 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
     )
     tell(state, started)
     watch = CompactionWatch()
+
+    def finish(receipt: Receipt | None, error: str = "") -> CompactionFinished:
+        who = _who(state) | {"number": started.number}
+        took = monotonic() - began
+        finished = CompactionFinished(
+            **who, trigger=trigger, receipt=receipt, error=error, seconds=took
+        )
+        tell(state, finished)
+        return finished
+
     try:
-        answers = hooks.ask(setting.hooks, started)
-        watch.refusal, watch.warnings = answers.refusal, answers.warnings
+        watch.refusal, watch.warnings = hooks.ask(setting.hooks, started)
         yield watch
     except BaseException as error:
-        finished = _build_finished(state, started, None, began, type(error).__name__)
-        tell(state, finished)
-        hooks.notify_later(setting.hooks, "after", finished)
+        hooks.notify_later(setting.hooks, "after", finish(None, type(error).__name__))
         raise
-    finished = _build_finished(state, started, watch.receipt, began)
-    tell(state, finished)
-    warnings = hooks.notify(setting.hooks, "after", finished)
+    warnings = hooks.notify(setting.hooks, "after", finish(watch.receipt))
     if watch.receipt is not None and warnings:
         watch.receipt = replace(watch.receipt, warnings=(*watch.receipt.warnings, *warnings))
     note_pressure(state)
-
-
-def _build_finished(
-    state: SessionState,
-    started: CompactionStarted,
-    receipt: Receipt | None,
-    began: float,
-    error: str = "",
-) -> CompactionFinished:
-    return CompactionFinished(
-        **{**_who(state), "number": started.number},
-        trigger=started.trigger,
-        receipt=receipt,
-        error=error,
-        seconds=monotonic() - began,
-    )
 
 
 def note_pressure(state: SessionState) -> None:

@@ -12,6 +12,7 @@ from foldline.core.strategy import Policy
 from foldline.engine.policies import configure
 from foldline.errors import StoreError
 from foldline.formats.fields import bounded_nesting
+from foldline.formats.registry import dialect
 from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
@@ -56,7 +57,7 @@ def open_state(
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
         )
-    asked = "" if format == AUTO else _dialect_name(format)
+    asked = "" if format == AUTO else dialect(format).name
     with reading(name):
         stored = store.load(name)
     new = SessionHead(name, asked, model or "", window, clock())
@@ -68,19 +69,22 @@ def open_state(
             hint=f'Open it with format="{known}", or start another one.',
         )
     with reading(name):
-        codec = _codec(asked or known, settled=bool(asked))
+        called = asked or known
+        codec = Codec(dialect(called) if called else None, settled=bool(asked))
     model = model or head.model
-    called = known_name(model) or ""
-    counts = _counter(counter, called, codec)
+    known_model = known_name(model) or ""
+    counts = _counter(counter, known_model, codec)
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
     window = window or head.window
     config = resolve_window(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
-    config = _override_room(config, window, output)
+    # What the caller gave is looked up there when the provider says otherwise.
+    given = {"window": window, "output": output}
+    config = config.replace(room={name: n for name, n in given.items() if n is not None})
     own = owned_client(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
-    by_format = counts is not counter and not _provider(called)
+    by_format = counts is not counter and not _provider(known_model)
     setting = SessionSettings(
         store,
         counts,
@@ -99,36 +103,9 @@ def open_state(
     return SessionState(setting, codec, store.begin(new) if stored is None else stored)
 
 
-def _override_room(config: Config, window: int | None, output: int | None) -> Config:
-    """Note what the caller gave where it is looked up when the provider says otherwise."""
-    room = config.room
-    return replace(
-        config,
-        room=replace(
-            room,
-            window=room.window if window is None else window,
-            output=room.output if output is None else output,
-        ),
-    )
-
-
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
     ladder = configure(config, policy)
     return remembering(ladder) if config.memory.enabled else ladder
-
-
-def _dialect_name(name: str) -> str:
-    from foldline.formats.registry import dialect
-
-    return dialect(name).name
-
-
-def _codec(name: str, *, settled: bool) -> Codec:
-    if not name:
-        return Codec(None)
-    from foldline.formats.registry import dialect
-
-    return Codec(dialect(name), settled=settled)
 
 
 def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Codec) -> TokenCounter:

@@ -9,15 +9,13 @@ sent a third time: the error says what takes the room.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
 from foldline.core.asks import Ask, Reply, drive
 from foldline.core.budget import Budget
-from foldline.core.strategy import Policy
 from foldline.engine.policies import window as dropping
 from foldline.errors import BudgetError, ContextOverflow, InputError
 from foldline.models.overflow import DetectedOverflow, Detector, overflow_in
@@ -57,17 +55,24 @@ def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = (
     if _is_second(state):
         message = "The provider rejected what was left after one compaction as too long, too."
         raise _final(message, _count_by_reason(state), found.limit) from cause
-    with _adopt_limit(state, found):
-        for policy in (state.setting.policy, dropping()):
-            with _alone(state, policy):
-                allowed = _reduce_budget(state)
-                receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
-                if receipt.status == "compacted":
-                    state.requested = None
-                    return drive(compaction.view(state), _nobody)
-        why = receipt.reason.removeprefix(f"{REASON}: ")
-        message = f"Nothing smaller can be sent: {why}."
-        raise _final(message, _staying(state), found.limit) from cause
+    own = state.setting
+    _learn(state, found)
+    learned = state.setting
+    try:
+        for policy in (learned.policy, dropping()):
+            # Nobody is asked: the provider is waiting.
+            state.setting = replace(learned, policy=policy, reader=None)
+            allowed = _reduce_budget(state)
+            receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
+            if receipt.status == "compacted":
+                state.requested = None
+                return drive(compaction.view(state), _nobody)
+    finally:
+        # Where the provider names no limit, it is only known that this view was too long: that
+        # counts for this once, or every false alarm would shrink the session for good.
+        state.setting = own if found.limit is None else learned
+    why = receipt.reason.removeprefix(f"{REASON}: ")
+    raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
 
 
 def _detect(state: SessionState, said: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
@@ -99,24 +104,8 @@ def _is_second(state: SessionState) -> bool:
 # --- what it teaches -----------------------------------------------------------------------
 
 
-@contextmanager
-def _adopt_limit(state: SessionState, found: DetectedOverflow) -> Iterator[None]:
-    """
-    Take the real limit for this session, and what the shown messages really take.
-
-    Where the provider names no limit, it is only known that this view was too long: that counts
-    for this once, or every false alarm would shrink the session for good.
-    """
-    own = state.setting
-    _learn(state, found)
-    try:
-        yield
-    finally:
-        if found.limit is None:
-            state.setting = own
-
-
 def _learn(state: SessionState, found: DetectedOverflow) -> None:
+    """Take the real limit for this session, and what the shown messages really take."""
     tokens, overhead = state.shown.tokens, state.setting.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given
@@ -149,20 +138,6 @@ def _reduce_budget(state: SessionState) -> Budget:
     counted, less = compaction.convert_budget(state.setting.budget, state), state.shown.tokens - 1
     limit = max(1, min(counted.limit, less))
     return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
-
-
-# --- without a model -----------------------------------------------------------------------
-
-
-@contextmanager
-def _alone(state: SessionState, policy: Policy) -> Iterator[None]:
-    """Compact with a policy, and without asking anybody: the provider is waiting."""
-    before = state.setting
-    state.setting = replace(before, policy=policy, reader=None)
-    try:
-        yield
-    finally:
-        state.setting = replace(state.setting, policy=before.policy, reader=before.reader)
 
 
 def _nobody(_: Ask) -> Reply:

@@ -20,14 +20,13 @@ from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compaction
 from foldline.session.append import BATCH, add_batch, append, batches
-from foldline.session.async_session import AsyncSession
 from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
 from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
-from foldline.session.remember import remember
-from foldline.session.undo import pin, undo
+from foldline.session.runner import SessionRunner
+from foldline.session.user_changes import pin, remember, undo
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
@@ -35,7 +34,7 @@ from foldline.values.tokens import TextCounter, TokenCounter
 
 
 @typed_methods
-class Session(AsyncSession):
+class Session(SessionRunner):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
 
@@ -118,7 +117,7 @@ class Session(AsyncSession):
             if store is None:
                 place.close()
             raise
-        return cls(state, summarizer=state.setting.summarizer, owns_store=store is None)
+        return cls(state, owns_store=store is None)
 
     # --- blocking --------------------------------------------------------------------------
 

@@ -19,17 +19,17 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
+from foldline.session.batches import restore_history
 from foldline.session.checkpoint import restore_checkpoint
 from foldline.session.codec import Codec, decode_stored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
-from foldline.session.history import restore_history
 from foldline.session.hooks import Hooks
 from foldline.session.log import Log
-from foldline.session.memory import PreparedSlot, from_store, text_from_store, text_to_store
+from foldline.session.memory import PreparedSlot, from_store, text_from_store
 from foldline.session.message_ids import MessageIds
 from foldline.session.throttle import CompactionThrottle, pressure
-from foldline.stores.protocol import Change, Store, StoredMemory, StoredMessage, StoredSession
+from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 from foldline.tokens.calibrate import Calibration
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
@@ -131,7 +131,7 @@ class SessionState:
         self.shown.restore(self.history.steps(self.checkpoint + 1), start)
 
     def _read(self, item: StoredMessage) -> Message:
-        return decode_stored(self.codec.dialect, item).message
+        return decode_stored(self.codec.dialect, item)
 
     def _find_last_answer(self, stored: StoredSession) -> float:
         """Return when the model last answered, in seconds; where that is long ago, about when."""
@@ -172,12 +172,6 @@ class SessionState:
         if self.stale:
             self._restore(self._load())
 
-    @property
-    def stored_text(self) -> StoredMemory | None:
-        """What stays of the session memory where nothing that was prepared holds any longer."""
-        at = len(self.shown.log)
-        return text_to_store(self.shelf.text, at, self.generation, self.setting.clock())
-
     @contextmanager
     def record(self, change: Change) -> Iterator[None]:
         """
@@ -213,14 +207,12 @@ class SessionState:
         usage = message.usage
         if usage is None or message.role != "assistant":
             return
-        given = usage.read
-        if given <= 0 or usage.total > MOST_REPORTED:
-            return
-        if self.shown.epoch and self.viewed != self.shown.epoch:
+        unseen = self.shown.epoch and self.viewed != self.shown.epoch
+        if usage.read <= 0 or usage.total > MOST_REPORTED or unseen:
             return
         self.shown.anchor = Anchor(usage.total, tokens)
         overhead = self.setting.budget.overhead
-        self.calibration = self.calibration.observe(tokens - count, given, overhead)
+        self.calibration = self.calibration.observe(tokens - count, usage.read, overhead)
 
     @property
     def fill(self) -> int:
@@ -250,16 +242,14 @@ class SessionState:
     def is_due(self) -> bool:
         """Tell whether a compaction should be tried now, in constant time."""
         budget, fill = self.setting.budget, self.fill
-        if not self.setting.config.enabled:
+        if not self.setting.config.enabled or fill <= budget.target:
             return False
-        if fill <= budget.target or not budget.is_due(self.setting.policy.trigger, fill):
-            return False
-        return not self.pace.holds(budget, fill)
+        due = budget.is_due(self.setting.policy.trigger, fill)
+        return due and not self.pace.holds(budget, fill)
 
     def is_memory_due(self) -> bool:
         """Tell whether the next compaction should be prepared now, in constant time."""
         config, budget = self.setting.config, self.setting.budget
         if not (config.enabled and config.memory.enabled) or self.fill <= budget.target:
             return False
-        pause = max(config.memory.every, config.pace.growth * budget.scale)
-        return self.shelf.appended >= pause
+        return self.shelf.appended >= max(config.memory.every, config.pace.growth * budget.scale)

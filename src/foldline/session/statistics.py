@@ -76,11 +76,11 @@ class BackgroundStatistics:
             log: The log.
             shown: Ids of what is shown.
         """
-        if self._log is not log or self._learned.is_stale:
-            self._log = None  # what breaks off in the middle is begun anew
+        is_known = self._log is log and not self._learned.is_stale
+        self._log = None  # what breaks off in the middle is begun anew
+        if not is_known:
             self._learned = SessionStatistics.of(log, shown, FileSettings())
         else:
-            self._log = None
             positions = range(self._learned.known, len(log))
             for position, message in zip(positions, log.at(positions), strict=True):
                 self._learned.add(position, message)

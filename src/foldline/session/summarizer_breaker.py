@@ -35,10 +35,9 @@ def was_usable(receipt: Receipt) -> bool | None:
 
 def _is_other(state: SessionState, receipt: Receipt) -> bool:
     reader, model = state.setting.reader, receipt.spent.model
-    named = reader is not None and reader.name and model
-    return receipt.policy != state.setting.policy.name or bool(
-        named and reader is not None and reader.name != model
-    )
+    if receipt.policy != state.setting.policy.name:
+        return True
+    return reader is not None and bool(reader.name and model) and reader.name != model
 
 
 def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:

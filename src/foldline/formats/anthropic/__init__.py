@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from foldline.formats.anthropic.read import NAME, ROLES, read_message, system_text
 from foldline.formats.anthropic.rules import SYSTEM, violations
 from foldline.formats.anthropic.write import built_message, changed_message
-from foldline.formats.dialect import Dialect, Violation, check_fields
+from foldline.formats.dialect import Dialect, Violation, check_fields, in_body
 from foldline.formats.foreign import START, leading_system, write_messages
 from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message, Role
 from foldline.values.transcript import Transcript
-
-_OWN_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
-
 
 _OWN_KEYS = frozenset({"anthropic_version", "anthropic_beta", "max_tokens", "stop_sequences"})
 
@@ -39,13 +36,8 @@ class AnthropicDialect(Dialect):
             return 0.0
         if not all(isinstance(item, dict) and _speaks(item) for item in items):
             return 0.0
-        blocks = [
-            block
-            for item in items
-            if isinstance(item.get("content"), list)
-            for block in item["content"]
-        ]
-        if any(_is_own_block(block) for block in blocks):
+        contents = [item.get("content") for item in items]
+        if any(_is_own_block(one) for c in contents if isinstance(c, list) for one in c):
             return 1.0
         if isinstance(wire, dict) and ("system" in wire or not _OWN_KEYS.isdisjoint(wire)):
             return 0.8
@@ -66,13 +58,14 @@ class AnthropicDialect(Dialect):
         """
         if own:
             items = self.messages(transcript.messages)
-            return _body(transcript.system, list(transcript.tools), items)
+            around = {"system": transcript.system, "tools": list(transcript.tools)}
+            return in_body(items, self.key, around)
         system, spoken = leading_system(transcript)
         items = self.messages(spoken)
         if items and items[0]["role"] == "assistant":
             items.insert(0, {"role": "user", "content": START})
         tools = [schema.as_object("input_schema") for schema in tool_schemas(transcript.tools)]
-        return _body(system, tools, items)
+        return in_body(items, self.key, {"system": system, "tools": tools})
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """
@@ -86,16 +79,9 @@ class AnthropicDialect(Dialect):
         joined: tuple[Role, ...] = ("assistant", "tool")
         return write_messages(messages, NAME, changed_message, built_message, "content", joined)
 
-    def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
-        """Check the strict rules of the API, those of the system prompt among them."""
-        return [*self.rules(items), *check_fields(around, SYSTEM, 0)]
-
-
-def _body(system: str, tools: list[Any], items: list[Any]) -> Any:
-    if not system and not tools:
-        return items
-    named = {"system": system, "tools": tools}
-    return {**{key: value for key, value in named.items() if value}, "messages": items}
+    def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
+        """Check the system prompt."""
+        return check_fields(around, SYSTEM, 0)
 
 
 def _speaks(item: dict[str, Any]) -> bool:
@@ -105,9 +91,10 @@ def _speaks(item: dict[str, Any]) -> bool:
 
 
 def _is_own_block(block: Any) -> bool:
-    if not isinstance(block, dict):
-        return False
-    kind = block.get("type")
-    if isinstance(kind, str) and kind in _OWN_TYPES:
-        return True
-    return kind in ("image", "document") and isinstance(block.get("source"), dict)
+    match block:
+        case {"type": "tool_use" | "tool_result" | "thinking" | "redacted_thinking"}:
+            return True
+        case {"type": "image" | "document", "source": dict()}:
+            return True
+        case _:
+            return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from foldline.formats.blocks import media_part, opaque, unknown_role
 from foldline.formats.fields import expect, read_content
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,
@@ -16,12 +16,13 @@ from foldline.values.messages import (
     Role,
     Text,
     Thinking,
-    ToolCall,
     ToolResult,
 )
 from foldline.values.usage import read_usage
 
 NAME = "anthropic"
+
+CALL = CallShape("input", needs_id=True, new={"type": "tool_use"})
 
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -58,11 +59,7 @@ def system_text(value: Any) -> str:
 def _part(wire: dict[str, Any], index: int, field: str) -> Part:
     match wire.get("type"):
         case "tool_use":
-            number = expect(wire.get("id"), str, index, f"{field}.id")
-            name = expect(wire.get("name"), str, index, f"{field}.name")
-            return ToolCall(
-                number, name, arguments_text(wire.get("input"), index, f"{field}.input"), raw=wire
-            )
+            return CALL.read(wire, index, field)
         case "tool_result":
             return _result(wire, index, field)
         case "thinking":

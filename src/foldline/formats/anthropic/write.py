@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from foldline.formats.anthropic.read import CALL
 from foldline.formats.blocks import media_source
 from foldline.formats.foreign import note
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Content,
     Media,
@@ -77,21 +77,13 @@ def _block(part: Part, *, own: bool) -> dict[str, Any] | None:
     raw = raw if isinstance(raw, dict) else None
     match part:
         case ToolCall():
-            return _call(part, raw)
+            return CALL.write(part, raw)
         case ToolResult():
             return _result(part, raw)
         case Thinking() | Omitted():
             return raw
         case _:
             return raw or _content_block(part)
-
-
-def _call(call: ToolCall, raw: dict[str, Any] | None) -> dict[str, Any]:
-    number = call.id or ""
-    wire = raw or {"type": "tool_use", "id": number, "name": call.name}
-    if raw is None or arguments_text(raw.get("input")) != call.arguments:
-        wire = {**wire, "input": arguments_object(call.arguments)}
-    return wire if wire.get("id") == number else {**wire, "id": number}
 
 
 def _result(result: ToolResult, raw: dict[str, Any] | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Dialect
+from foldline.formats.dialect import Dialect, in_body
 from foldline.formats.foreign import START, adapt, is_own, leading_system
 from foldline.formats.gemini.read import NAME, get, match_ids, read_message, read_surroundings
 from foldline.formats.gemini.rules import violations
@@ -28,9 +28,7 @@ class GeminiDialect(Dialect):
         items = wire.get("contents") if isinstance(wire, dict) else wire
         if not isinstance(items, list) or not items:
             return 0.0
-        if isinstance(wire, dict):
-            return 1.0
-        return 1.0 if any(map(_is_content, items)) else 0.0
+        return float(isinstance(wire, dict) or any(map(_is_content, items)))
 
     read = staticmethod(read_message)
     rules = staticmethod(violations)
@@ -49,13 +47,12 @@ class GeminiDialect(Dialect):
         items = self.messages(rest)
         if items and items[0]["role"] == "model":
             items.insert(0, {"role": "user", "parts": [{"text": START}]})
-        around: dict[str, Any] = {}
-        if system:
-            around["systemInstruction"] = {"parts": [{"text": system}]}
         declared = [schema.as_object("parameters") for schema in tool_schemas(transcript.tools)]
-        if declared:
-            around["tools"] = [{"functionDeclarations": declared}]
-        return {**around, "contents": items} if around else items
+        around = {
+            "systemInstruction": {"parts": [{"text": system}]} if system else None,
+            "tools": [{"functionDeclarations": declared}] if declared else None,
+        }
+        return in_body(items, self.key, around)
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """Write messages; results of one turn share a content, what says nothing is left out."""
@@ -65,7 +62,9 @@ class GeminiDialect(Dialect):
             content = write_content(message)
             if content is None:
                 continue
-            if last is not None and _joins(last, message):
+            answers = last is not None and bool(last.results) and message.role == "tool"
+            # Results belong into the content before, of which some were made here.
+            if last and answers and not (is_own(last, NAME) and is_own(message, NAME)):
                 joined = [*out[-1]["parts"], *content["parts"]]
                 before = out[-2]["parts"] if len(out) > 1 else []
                 out[-1] = {**out[-1], "parts": _in_call_order(joined, before)}
@@ -93,10 +92,3 @@ def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
     numbers = [places.get((a.get("name"), a.get("id")), len(places)) for a in answers if a]
     order = sorted(range(len(parts)), key=numbers.__getitem__)
     return [parts[index] for index in order]
-
-
-def _joins(before: Message, message: Message) -> bool:
-    """Return True if results belong into the content before, of which some were made here."""
-    if message.role != "tool" or not before.results:
-        return False
-    return not (is_own(before, NAME) and is_own(message, NAME))

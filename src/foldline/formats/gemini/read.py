@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from foldline.formats.blocks import media_part, unknown_role
-from foldline.formats.fields import expect, read_objects
-from foldline.formats.tool_json import arguments_text, json_text
+from foldline.formats.fields import expect, read_objects, text_or
+from foldline.formats.tool_json import CallShape, json_text
 from foldline.values.messages import (
     Content,
     Message,
@@ -23,6 +25,8 @@ from foldline.values.messages import (
 )
 
 NAME = "gemini"
+
+CALL = CallShape("args")
 
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
@@ -101,19 +105,6 @@ def _match_id(result: ToolResult, waiting: list[str | None], known: Counter[str]
     return result
 
 
-SNAKE: Mapping[str, str] = {
-    "functionCall": "function_call",
-    "functionResponse": "function_response",
-    "thoughtSignature": "thought_signature",
-    "executableCode": "executable_code",
-    "codeExecutionResult": "code_execution_result",
-    "inlineData": "inline_data",
-    "fileData": "file_data",
-    "systemInstruction": "system_instruction",
-}
-"""Both spellings of the fields that are read here."""
-
-
 ANSWER_KEYS = ("output", "error", "result", "content")
 """Keys of a function response that hold the text, in the order in which they are looked for."""
 
@@ -124,7 +115,12 @@ SMALL = 200
 
 def spelling(wire: Mapping[str, Any], field: str) -> str:
     """Return the key under which ``wire`` has a field, in its own spelling."""
-    return field if wire.get(field) is not None else SNAKE[field]
+    return field if wire.get(field) is not None else _snake_case(field)
+
+
+@cache
+def _snake_case(field: str) -> str:
+    return re.sub("(?=[A-Z])", "_", field).lower()
 
 
 def get(wire: Mapping[str, Any], field: str) -> Any:
@@ -141,7 +137,9 @@ def read_part(wire: dict[str, Any], index: int, field: str) -> Part:
     """
     signed = get(wire, "thoughtSignature") is not None
     if get(wire, "functionCall") is not None:
-        return _call(wire, signed, index, f"{field}.functionCall")
+        path = f"{field}.functionCall"
+        call = CALL.read(expect(get(wire, "functionCall"), dict, index, path), index, path)
+        return replace(call, signed=signed, raw=wire)
     if get(wire, "functionResponse") is not None:
         return _result(wire, index, f"{field}.functionResponse")
     if wire.get("text") is not None:
@@ -156,23 +154,11 @@ def _other(wire: dict[str, Any], signed: bool) -> Part:
     for field, key in (("executableCode", "code"), ("codeExecutionResult", "output")):
         inner = get(wire, field)
         if isinstance(inner, dict):
-            return Opaque(field, _text(inner.get(key)), wire)
+            return Opaque(field, text_or(inner.get(key), ""), wire)
     named = [key for key, value in wire.items() if value is not None]
     if signed and set(named) <= {"thought", "thoughtSignature", "thought_signature"}:
         return Thinking("", True, wire)
     return Opaque(named[0] if named and isinstance(named[0], str) else "empty", raw=wire)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _call(wire: dict[str, Any], signed: bool, index: int, field: str) -> ToolCall:
-    call = expect(get(wire, "functionCall"), dict, index, field)
-    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
-    name = expect(call.get("name"), str, index, f"{field}.name")
-    arguments = arguments_text(call.get("args"), index, f"{field}.args")
-    return ToolCall(number or None, name, arguments, signed, wire)
 
 
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:

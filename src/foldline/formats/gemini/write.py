@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import is_own, note
+from foldline.formats.foreign import flat_text, is_own, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
+    CALL,
     NAME,
     answer_content,
     answer_key,
@@ -16,7 +17,6 @@ from foldline.formats.gemini.read import (
     is_small,
     spelling,
 )
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,
     Message,
@@ -61,8 +61,7 @@ def _keep_signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str
         return parts
     first = calls[0]
     if parts[first] != before[0]:
-        key = spelling(before[0], "thoughtSignature")
-        parts[first] = {**parts[first], key: SKIP_SIGNATURE}
+        parts[first] = {**parts[first], spelling(before[0], "thoughtSignature"): SKIP_SIGNATURE}
     return parts
 
 
@@ -105,13 +104,11 @@ def _foreign_media(part: Media | Opaque) -> dict[str, Any]:
 
 def _call_wire(call: ToolCall, wire: Any) -> dict[str, Any]:
     if not isinstance(wire, dict):
-        number = {"id": call.id} if call.id else {}
-        args = arguments_object(call.arguments)
-        return {"functionCall": {**number, "name": call.name, "args": args}}
+        function = CALL.write(call, None)
+        return {"functionCall": {k: v for k, v in function.items() if v or k != "id"}}
     key = spelling(wire, "functionCall")
-    if arguments_text(wire[key].get("args"), None, "args") == call.arguments:
-        return wire
-    return {**wire, key: {**wire[key], "args": arguments_object(call.arguments)}}
+    function = CALL.write(call, wire[key])
+    return wire if function is wire[key] else {**wire, key: function}
 
 
 def _result_wire(result: ToolResult, wire: Any) -> dict[str, Any]:
@@ -139,7 +136,6 @@ def _response(response: Mapping[str, Any], result: ToolResult) -> dict[str, Any]
 
 def _foreign_result(result: ToolResult) -> dict[str, Any]:
     number = {"id": result.call_id} if result.call_id else {}
-    texts = [note(p) if isinstance(p, (Media, Opaque)) else p.text for p in result.content]
-    response = {"error" if result.is_error else "output": "\n".join(texts)}
+    response = {"error" if result.is_error else "output": flat_text(result.content)}
     name = result.name or result.call_id or "unknown"
     return {"functionResponse": {**number, "name": name, "response": response}}

@@ -50,6 +50,7 @@ class LangChainDialect(Dialect):
         return 1.0 if known or shape_of(items[0]) != "dict" else 0.4
 
     read = staticmethod(read_message)
+    rules = staticmethod(violations)
 
     def decode(self, wire: Any) -> Transcript:
         """Read a list of messages, ``{"messages": [...]}`` or a thread state with ``values``."""
@@ -62,7 +63,12 @@ class LangChainDialect(Dialect):
         """Write a conversation in the shape in which it came; a foreign one becomes a list."""
         state = transcript.envelope
         if isinstance(state, ThreadState):
-            return _put(state.wire, write_messages(transcript.messages, state.shape))
+            items, wire = write_messages(transcript.messages, state.shape), state.wire
+            if wire is None:
+                return items
+            if isinstance(wire.get("values"), dict):
+                return {**wire, "values": {**wire["values"], "messages": items}}
+            return {**wire, "messages": items}
         return self.convert(transcript, own=transcript.dialect == self.name)
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
@@ -86,10 +92,6 @@ class LangChainDialect(Dialect):
             return [Violation(0, error.field, "type", error.message)]
         return self.rules(items)
 
-    def rules(self, items: list[Any], /) -> list[Violation]:
-        """Check what providers demand of a conversation."""
-        return violations([fields_of(item) if shape_of(item) else None for item in items])
-
 
 def _items(wire: Any) -> list[Any]:
     items = wire
@@ -98,14 +100,6 @@ def _items(wire: Any) -> list[Any]:
         items = inner.get("messages") if isinstance(inner, dict) else wire.get("messages")
     found: list[Any] = expect(items, list, None, "messages" if items is not wire else "")
     return found
-
-
-def _put(wire: dict[str, Any] | None, items: list[Any]) -> Any:
-    if wire is None:
-        return items
-    if isinstance(wire.get("values"), dict):
-        return {**wire, "values": {**wire["values"], "messages": items}}
-    return {**wire, "messages": items}
 
 
 def _is_message(item: Any) -> bool:

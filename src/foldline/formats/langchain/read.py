@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
-from foldline.formats.fields import expect, read_answered_call, read_objects, token_counts
+from foldline.formats.fields import expect, read_answered_call, read_objects, text_or, token_counts
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape, arguments_text
 from foldline.values.messages import (
     Content,
     Media,
@@ -37,8 +38,7 @@ def read_message(item: Any, index: int) -> Message:
         InputError: Naming the message index and the field.
     """
     if shape_of(item) is None:
-        wire = expect(item, dict, index, "")
-        expect(wire.get("type"), str, index, "type")
+        expect(expect(item, dict, index, "").get("type"), str, index, "type")
     fields = fields_of(item)
     kind = TYPES.get(expect(fields.get("type"), str, index, "type"))
     if kind is None:
@@ -111,6 +111,18 @@ BLOCKS: Mapping[str, str] = {
 LISTS = ("tool_calls", "invalid_tool_calls")
 """Fields with parsed calls; what stands there is what LangChain sends."""
 
+PARSED = CallShape("args", new={"type": "tool_call"})
+
+
+def place_shape(place: str, entry: Mapping[str, Any]) -> CallShape:
+    """Return how an entry holds its call in one of the places that `read_calls` names."""
+    if place == "block":
+        number = "call_id" if entry.get("call_id") else "id"
+        return CallShape(BLOCKS[entry["type"]], number=number)
+    if place == "sent":
+        return CallShape(inner="function" if "function" in entry else "")
+    return PARSED
+
 
 def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     """
@@ -130,7 +142,9 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     ]
     sent = _read_sent(fields)
     if not calls:
-        return [_read_sent_call(item, index) for item in sent]
+        path = "additional_kwargs.tool_calls"
+        shapes = [(item, place_shape("sent", item)) for item in sent]
+        return [replace(s.read(item, index, path), raw={"sent": item}) for item, s in shapes]
     for item in sent:
         number = item.get("id")
         same = next((c for c in calls if c.id == number and "sent" not in c.raw), None)
@@ -146,7 +160,8 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
     Raises:
         InputError: The block has no name.
     """
-    number = _number(block)
+    # OpenAI's function_call items have an id of the item and another one of the call.
+    number = text_or(block.get("call_id") or block.get("id"), None)
     for call in calls:
         if call.id == number and "block" not in call.raw:
             call.raw["block"] = block
@@ -157,11 +172,9 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
 
 
 def _parse_call(key: str, wire: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
     # The parser leaves the name of an invalid call open.
-    name = expect(wire.get("name") or "", str, index, f"{field}.name")
-    arguments = arguments_text(wire.get("args"), index, f"{field}.args")
-    return ToolCall(number, name, arguments, raw={key: wire})
+    named = {**wire, "name": wire.get("name") or ""}
+    return replace(PARSED.read(named, index, field), raw={key: wire})
 
 
 def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -172,22 +185,6 @@ def _read_sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, list):
         listed = [extra.get("function_call")]
     return [item for item in listed if isinstance(item, dict)]
-
-
-def _read_sent_call(item: dict[str, Any], index: int) -> ToolCall:
-    field = "additional_kwargs.tool_calls"
-    function = item.get("function", item)
-    inner = expect(function, dict, index, field)
-    number = expect(item.get("id"), (str, type(None)), index, f"{field}.id")
-    name = expect(inner.get("name"), str, index, f"{field}.name")
-    arguments = arguments_text(inner.get("arguments"), index, f"{field}.arguments")
-    return ToolCall(number, name, arguments, raw={"sent": item})
-
-
-def _number(block: Mapping[str, Any]) -> str | None:
-    # OpenAI's function_call items have an id of the item and another one of the call.
-    number = block.get("call_id") or block.get("id")
-    return number if isinstance(number, str) else None
 
 
 _SIGNATURES = ("signature", "encrypted_content", "data")

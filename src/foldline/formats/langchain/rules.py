@@ -16,7 +16,7 @@ from foldline.formats.dialect import (
     is_filled,
 )
 from foldline.formats.langchain.read import BLOCKS, LISTS
-from foldline.formats.langchain_shapes import TYPES
+from foldline.formats.langchain_shapes import TYPES, fields_of, shape_of
 
 _CONTENT = (("content", is_a(str, list), "type", "the content must be a string or a list"),)
 _ENTRY: tuple[FieldCheck, ...] = (
@@ -25,20 +25,18 @@ _ENTRY: tuple[FieldCheck, ...] = (
 )
 
 
-def violations(messages: Sequence[dict[str, Any] | None]) -> list[Violation]:
+def violations(messages: Sequence[Any]) -> list[Violation]:
     """
     Check a conversation against the rules.
 
     Types are known; no message is empty; every AI message with calls is followed at once by
     exactly one tool message for each of its calls (the last one may still wait).
-
-    Args:
-        messages: The fields of each message, None for what is no message.
     """
     return check_pairing(f for index, one in enumerate(messages) for f in _message(one, index))
 
 
-def _message(fields: dict[str, Any] | None, index: int) -> Iterator[Violation | PairingTurn]:
+def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
+    fields = fields_of(message) if shape_of(message) else None
     named = fields.get("type") if fields else None
     kind = TYPES.get(named) if isinstance(named, str) else None
     if fields is None or kind is None or kind == "remove":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import adapt, is_own, note
-from foldline.formats.langchain.read import BLOCKS, LISTS, NAME
+from foldline.formats.foreign import note
+from foldline.formats.foreign import write_messages as write_in_order
+from foldline.formats.langchain.read import LISTS, NAME, PARSED, place_shape
 from foldline.formats.langchain_shapes import Shape, fields_of, new_message, update_message
-from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
     Media,
     Message,
@@ -25,27 +27,20 @@ from foldline.values.messages import (
 
 def write_messages(messages: Sequence[Message], shape: Shape) -> list[Any]:
     """Write messages in one of the four shapes."""
-    ready = adapt(messages, NAME)
-    return [wire for message in ready for wire in _message_wire(message, shape)]
+    return write_in_order(messages, NAME, _update, partial(_foreign, shape=shape))
 
 
-def _message_wire(message: Message, shape: Shape) -> list[Any]:
-    if not is_own(message, NAME):
-        return _foreign(message, shape)
-    if message.intact:
-        return [message.raw]
-    kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
-    return [_update(message, kept)] if kept else []
-
-
-def _update(message: Message, parts: tuple[Part, ...]) -> Any:
+def _update(message: Message) -> list[Any]:
+    parts = tuple(part for part in message.parts if not isinstance(part, Omitted))
+    if not parts:
+        return []
     fields = fields_of(message.raw)
     blocks = isinstance(fields.get("content"), list)
     result = next((part for part in parts if isinstance(part, ToolResult)), None)
     if result is not None:
         content = write_content(result.content, True, blocks=blocks)
         number = {"tool_call_id": result.call_id} if result.call_id else {}
-        return update_message(message.raw, {"content": content, **number})
+        return [update_message(message.raw, {"content": content, **number})]
     calls = [part for part in parts if isinstance(part, ToolCall)]
     changes = {"content": write_content(parts, True, blocks=blocks), **call_fields(fields, calls)}
     extra = fields.get("additional_kwargs")
@@ -54,7 +49,7 @@ def _update(message: Message, parts: tuple[Part, ...]) -> Any:
         if not any(_is_beside(part) for part in parts):
             kept.pop("reasoning_content", None)
         changes["additional_kwargs"] = kept
-    return update_message(message.raw, changes)
+    return [update_message(message.raw, changes)]
 
 
 def _is_beside(part: Part) -> bool:
@@ -87,21 +82,10 @@ def _write_message(message: Message, parts: tuple[Part, ...], shape: Shape) -> A
     thoughts = [p.text for p in parts if isinstance(p, Thinking) and p.text and not p.signed]
     if thoughts:
         fields["additional_kwargs"] = {"reasoning_content": "\n".join(thoughts)}
-    calls = [new_call(part) for part in parts if isinstance(part, ToolCall)]
+    calls = [PARSED.write(part, None) for part in parts if isinstance(part, ToolCall)]
     if calls:
         fields["tool_calls"] = calls
     return new_message(kinds.get(message.role, "human"), fields, shape)
-
-
-def block_wire(call: ToolCall) -> dict[str, Any] | None:
-    """Return the content block of a call, None where it has none."""
-    if "block" not in call.raw:
-        return None
-    block = _with_id(call.raw["block"], call)
-    if _is_unchanged(call):
-        return block
-    key = BLOCKS[block["type"]]
-    return {**block, key: _like(block.get(key), call.arguments)}
 
 
 def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
@@ -109,11 +93,15 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
     out: dict[str, Any] = {}
     for key in LISTS:
         if isinstance(fields.get(key), list):
-            out[key] = [_entry(call, key) for call in calls if key in call.raw]
+            out[key] = [_write_place(call, key) for call in calls if key in call.raw]
     chunks = fields.get("tool_call_chunks")
     if isinstance(chunks, list):
+        known = {call.id: call for call in calls if call.id}
+        named = [c for c in chunks if isinstance(c, dict) and isinstance(c.get("id"), str)]
         out["tool_call_chunks"] = [
-            _chunk(chunk, call) for chunk, call in _match_chunks(chunks, calls)
+            chunk if _is_unchanged(call) else {**chunk, "args": call.arguments}
+            for chunk in named
+            if (call := known.get(chunk["id"])) is not None
         ]
     return out
 
@@ -121,7 +109,7 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
 def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
     """Return additional_kwargs with only these calls; the keys vanish with the last call."""
     out = dict(extra)
-    sent = [_sent_wire(call) for call in calls if "sent" in call.raw]
+    sent = [_write_place(call, "sent") for call in calls if "sent" in call.raw]
     if isinstance(extra.get("tool_calls"), list):
         out["tool_calls"] = sent
         if not sent:
@@ -133,64 +121,19 @@ def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str
     return out
 
 
-def new_call(call: ToolCall) -> dict[str, Any]:
-    """Return the ``tool_calls`` entry of a call of another dialect."""
-    args = arguments_object(call.arguments)
-    return {"name": call.name, "args": args, "id": call.id, "type": "tool_call"}
+def _write_place(call: ToolCall, place: str) -> dict[str, Any]:
+    """Write what stands for a call in one place; places may spell the same arguments otherwise."""
+    entry = call.raw[place]
+    shape = place_shape(place, entry)
+    if _is_unchanged(call):
+        call = replace(call, arguments=shape.text(entry))
+    return shape.write(call, entry)
 
 
 def _is_unchanged(call: ToolCall) -> bool:
-    return _original_arguments(call.raw) == call.arguments
-
-
-def _original_arguments(raw: Mapping[str, Any]) -> str:
-    """Return the arguments as they were read."""
-    for key in LISTS:
-        if key in raw:
-            return arguments_text(raw[key].get("args"), None, key)
-    if "sent" in raw:
-        item = raw["sent"]
-        return arguments_text(item.get("function", item).get("arguments"), None, "sent")
-    block = raw["block"]
-    return arguments_text(block.get(BLOCKS[block["type"]]), None, "content")
-
-
-def _like(before: Any, text: str) -> Any:
-    return text if isinstance(before, str) else arguments_object(text)
-
-
-def _with_id(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    """Return an entry with the id of the call, which a repair may have changed."""
-    key = "call_id" if entry.get("call_id") else "id"
-    return entry if not call.id or entry.get(key) == call.id else {**entry, key: call.id}
-
-
-def _entry(call: ToolCall, key: str) -> dict[str, Any]:
-    entry = _with_id(call.raw[key], call)
-    if _is_unchanged(call):
-        return entry
-    return {**entry, "args": _like(entry.get("args"), call.arguments)}
-
-
-def _sent_wire(call: ToolCall) -> dict[str, Any]:
-    item = _with_id(call.raw["sent"], call)
-    if _is_unchanged(call):
-        return item
-    if isinstance(item.get("function"), dict):
-        return {**item, "function": {**item["function"], "arguments": call.arguments}}
-    return {**item, "arguments": call.arguments}
-
-
-def _match_chunks(
-    chunks: Sequence[Any], calls: Sequence[ToolCall]
-) -> list[tuple[dict[str, Any], ToolCall]]:
-    known = {call.id: call for call in calls if call.id}
-    named = [c for c in chunks if isinstance(c, dict) and isinstance(c.get("id"), str)]
-    return [(chunk, known[chunk["id"]]) for chunk in named if chunk["id"] in known]
-
-
-def _chunk(chunk: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    return chunk if _is_unchanged(call) else {**chunk, "args": call.arguments}
+    """Return True if the arguments are those that were read, in the first of the places."""
+    place = next(place for place in (*LISTS, "sent", "block") if place in call.raw)
+    return place_shape(place, call.raw[place]).text(call.raw[place]) == call.arguments
 
 
 def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> Any:
@@ -208,13 +151,16 @@ def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> 
     written = [wire for part in parts if (wire := _wire(part, own)) is not None]
     if not blocks and all(isinstance(wire, str) for wire in written):
         return "\n".join(written)
-    return [_text_block(wire) if isinstance(wire, str) and not own else wire for wire in written]
+    return [
+        {"type": "text", "text": wire} if isinstance(wire, str) and not own else wire
+        for wire in written
+    ]
 
 
 def _wire(part: Part, own: bool) -> Any:
     match part:
         case ToolCall():
-            return block_wire(part) if own else None
+            return _write_place(part, "block") if own and "block" in part.raw else None
         case Thinking(raw=raw):
             return raw if own and isinstance(raw, dict) and "type" in raw else None
         case Omitted() | ToolResult():
@@ -227,10 +173,6 @@ def _wire(part: Part, own: bool) -> Any:
             return _media(part)
         case Opaque():
             return note(part)
-
-
-def _text_block(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
 
 
 def _media(part: Media) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.formats.blocks import KINDS, media_part, opaque, unknown_role
+from foldline.formats.fields import ROLES as COMMON_ROLES
 from foldline.formats.fields import expect, read_answered_call, read_content, read_objects, text_or
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape, arguments_json
 from foldline.values.messages import (
     Content,
     Media,
@@ -22,14 +23,15 @@ from foldline.values.messages import (
 NAME = "openai-chat"
 
 
-ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-    "function": "tool",
-}
+ROLES: dict[str, Role] = {**COMMON_ROLES, "developer": "system", "function": "tool"}
+
+FUNCTION = CallShape(inner="function", encode=arguments_json, new={"type": "function"})
+LEGACY = CallShape(inner="function_call", number="")
+
+
+def call_shape(call: dict[str, Any]) -> CallShape:
+    """Return how an entry of ``tool_calls`` holds its call."""
+    return CallShape("input", inner="custom") if call.get("type") == "custom" else FUNCTION
 
 
 def read_message(item: Any, index: int) -> Message:
@@ -78,26 +80,15 @@ def _block(wire: dict[str, Any], index: int, field: str) -> Content:
 def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
     calls = wire.get("tool_calls")
     if calls is None:
-        legacy = wire.get("function_call")
-        return (_function(legacy, None, wire, index, "function_call"),) if legacy else ()
+        return (LEGACY.read(wire, index, ""),) if wire.get("function_call") else ()
     return tuple(read_objects(calls, index, "tool_calls", _call))
 
 
 def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
     if call.get("type") == "custom":
         custom = expect(call.get("custom"), dict, index, f"{field}.custom")
-        name = expect(custom.get("name"), str, index, f"{field}.custom.name")
-        text = expect(custom.get("input"), str, index, f"{field}.custom.input")
-        return ToolCall(number or None, name, text, raw=call)
-    return _function(call.get("function"), number or None, call, index, f"{field}.function")
-
-
-def _function(function: Any, number: str | None, raw: Any, index: int, field: str) -> ToolCall:
-    inner = expect(function, dict, index, field)
-    name = expect(inner.get("name"), str, index, f"{field}.name")
-    arguments = arguments_text(inner.get("arguments"), index, f"{field}.arguments")
-    return ToolCall(number, name, arguments, raw=raw)
+        expect(custom.get("input"), str, index, f"{field}.custom.input")
+    return call_shape(call).read(call, index, field)
 
 
 def _result(wire: dict[str, Any], index: int) -> ToolResult:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.blocks import media_source
-from foldline.formats.foreign import note
-from foldline.formats.tool_json import arguments_json, arguments_text
+from foldline.formats.foreign import flat_text
+from foldline.formats.openai_chat.read import FUNCTION, LEGACY, call_shape
 from foldline.values.messages import (
     Media,
     Message,
@@ -56,11 +56,11 @@ def built_messages(message: Message) -> list[Any]:
         {
             "role": "tool",
             "tool_call_id": result.call_id or "",
-            "content": "\n".join(map(_plain, result.content)),
+            "content": flat_text(result.content),
         }
         for result in message.results
     ]
-    calls = [_call(call, None) for call in message.calls]
+    calls = [FUNCTION.write(call, None) for call in message.calls]
     content = _content([p for p in message.parts if _is_content(p)], own=False)
     if content is None and not calls:
         return out
@@ -82,30 +82,19 @@ def _with_calls(wire: dict[str, Any], calls: Sequence[ToolCall]) -> dict[str, An
     """Put the calls that are left into a message that held them; say nothing rather than null."""
     legacy = next((call for call in calls if _is_legacy(call)), None)
     if legacy is not None:
-        inner = {**wire["function_call"], "arguments": legacy.arguments}
-        return {**wire, "function_call": inner}
+        return LEGACY.write(legacy, wire)
     wire.pop("function_call", None)
     wire.pop("tool_calls", None)
     if calls:
-        return {**wire, "tool_calls": [_call(call, call.raw) for call in calls]}
+        return {
+            **wire,
+            "tool_calls": [call_shape(call.raw).write(call, call.raw) for call in calls],
+        }
     return {**wire, "content": wire["content"] or ""}
 
 
 def _is_legacy(call: ToolCall) -> bool:
     return isinstance(call.raw, dict) and isinstance(call.raw.get("function_call"), dict)
-
-
-def _call(call: ToolCall, raw: dict[str, Any] | None) -> dict[str, Any]:
-    """Write a call: its own entry with what changed, else a new one."""
-    if raw is None:
-        function = {"name": call.name, "arguments": arguments_json(call.arguments)}
-        return {"id": call.id or "", "type": "function", "function": function}
-    if call.id and raw.get("id") != call.id:
-        raw = {**raw, "id": call.id}
-    key, field = ("custom", "input") if raw.get("type") == "custom" else ("function", "arguments")
-    if arguments_text(raw[key].get(field)) == call.arguments:
-        return raw
-    return {**raw, key: {**raw[key], field: call.arguments}}
 
 
 def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
@@ -124,7 +113,7 @@ def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
         blocks = [_block(part, own=own) for part in kept_parts]
         if own or any(block["type"] != "text" for block in blocks):
             return blocks
-    return "\n".join(map(_plain, kept_parts))
+    return flat_text(kept_parts)
 
 
 def _block(part: Part, *, own: bool) -> Any:
@@ -140,10 +129,4 @@ def _block(part: Part, *, own: bool) -> Any:
         if source.data and source.media_type == "application/pdf":
             file = {"filename": "document.pdf", "file_data": source.data_uri}
             return {"type": "file", "file": file}
-    return {"type": "text", "text": _plain(part)}
-
-
-def _plain(part: Part) -> str:
-    if isinstance(part, (Media, Opaque)):
-        return note(part)
-    return part.text if isinstance(part, Text) else ""
+    return {"type": "text", "text": flat_text([part])}

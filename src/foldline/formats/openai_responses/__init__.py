@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.dialect import Dialect, Violation, in_body
 from foldline.formats.fields import expect
-from foldline.formats.openai_responses.items import KINDS, OUTPUTS
 from foldline.formats.openai_responses.read import ROLES, SERVER_ITEMS, read_message
 from foldline.formats.openai_responses.rules import violations
-from foldline.formats.openai_responses.write import NAME, items
+from foldline.formats.openai_responses.write import KINDS, NAME, OUTPUTS, items
 from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -42,14 +41,11 @@ class OpenAIResponsesDialect(Dialect):
             sure = 0.8
         else:
             sure = 0.3
-        if not isinstance(wire, list) or not wire:
-            return 0.0
-        if not all(isinstance(item, dict) for item in wire):
+        if not isinstance(wire, list) or not wire or not all(isinstance(i, dict) for i in wire):
             return 0.0
         if any(_is_own_item(item) for item in wire):
             return 1.0
-        plain = all(_is_easy(item) for item in wire)
-        return sure if plain else 0.0
+        return sure if all(map(_is_easy, wire)) else 0.0
 
     read = staticmethod(read_message)
     rules = staticmethod(violations)
@@ -84,10 +80,8 @@ class OpenAIResponsesDialect(Dialect):
             more = {"strict": False}
             schemas = tool_schemas(tools)
             tools = [{"type": "function", **s.as_object("parameters"), **more} for s in schemas]
-        named = {"instructions": transcript.system, "tools": tools}
-        around = {key: value for key, value in named.items() if value}
-        written = self.messages(transcript.messages)
-        return {**around, "input": written} if around else written
+        around = {"instructions": transcript.system, "tools": tools}
+        return in_body(self.messages(transcript.messages), self.key, around)
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """
@@ -108,7 +102,7 @@ class OpenAIResponsesDialect(Dialect):
         if not isinstance(given, list):
             name = "input" if isinstance(wire, dict) else ""
             return [Violation(0, name, "type", "the input is not a list of items")]
-        return self.violations(given, around)
+        return self.rules(given)
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:

@@ -13,8 +13,13 @@ from foldline.formats.blocks import (
     unknown_role,
 )
 from foldline.formats.fields import expect, read_content
-from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
-from foldline.formats.openai_responses.write import NAME
+from foldline.formats.openai_responses.write import (
+    KINDS,
+    NAME,
+    OUTPUTS,
+    call_arguments,
+    call_number,
+)
 from foldline.values.messages import (
     Content,
     Message,
@@ -107,8 +112,7 @@ def _output(wire: dict[str, Any], index: int) -> Message:
         value = [value] if isinstance(value, dict) else value
         content = read_content(value, index, "output", _block)
     failed = wire.get("status") == "failed"
-    result = ToolResult(number, content, is_error=failed, raw=wire)
-    return Message("tool", (result,), wire, NAME)
+    return Message("tool", (ToolResult(number, content, is_error=failed, raw=wire),), wire, NAME)
 
 
 def _block(wire: dict[str, Any], index: int, field: str) -> Content:

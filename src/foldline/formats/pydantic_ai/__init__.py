@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.dialect import Dialect, Violation
-from foldline.formats.fields import expect
 from foldline.formats.foreign import write_messages
 from foldline.formats.pydantic_ai.read import KINDS, NAME, read_message
 from foldline.formats.pydantic_ai.rules import violations
@@ -25,6 +24,7 @@ class PydanticAIDialect(Dialect):
     name = NAME
     title = "Pydantic AI messages"
     provider = "openai"
+    key = ""
 
     def recognises(self, wire: Any) -> float:
         """Return how sure it is that this value is in the dialect, from 0 to 1."""
@@ -34,10 +34,6 @@ class PydanticAIDialect(Dialect):
 
     read = staticmethod(read_message)
     rules = staticmethod(violations)
-
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of serialized messages."""
-        return super().decode(expect(wire, list, None, ""))
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """Write a list; a system prompt of another wire becomes a request at the start."""
@@ -65,9 +61,8 @@ class PydanticAIDialect(Dialect):
 
 
 def _is_message(item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and isinstance(item.get("kind"), str)
-        and item["kind"] in KINDS
-        and isinstance(item.get("parts"), list)
-    )
+    match item:
+        case {"kind": str(kind), "parts": list()}:
+            return kind in KINDS
+        case _:
+            return False

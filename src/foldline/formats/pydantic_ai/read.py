@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque, opaque_text
 from foldline.formats.fields import expect, token_counts
-from foldline.formats.tool_json import arguments_text, json_text
+from foldline.formats.tool_json import CallShape, json_text
 from foldline.values.messages import (
     Content,
     Media,
@@ -25,6 +26,11 @@ from foldline.values.messages import (
 )
 
 NAME = "pydantic-ai"
+
+
+CALL = CallShape(
+    "args", "tool_name", "tool_call_id", needs_id=True, new={"part_kind": "tool-call"}
+)
 
 
 KINDS = frozenset({"request", "response"})
@@ -50,12 +56,12 @@ def read_message(item: Any, index: int) -> Message:
             field="kind",
             hint=f"Known kinds: {', '.join(sorted(KINDS))}.",
         )
-    parts = tuple(
-        part for _, part in read_parts(expect(wire.get("parts"), list, index, "parts"), index)
-    )
+    wires = expect(wire.get("parts"), list, index, "parts")
+    read = (read_part(one, index, f"parts[{at}]") for at, one in enumerate(wires))
+    parts = tuple(chain.from_iterable(read))
     if kind == "response":
         return Message("assistant", parts, wire, NAME, usage=_usage(wire))
-    role = _role(wire["parts"], parts)
+    role = _role(wires, parts)
     return Message(role, _as_system(parts) if role == "system" else parts, wire, NAME)
 
 
@@ -105,43 +111,25 @@ FAILED = frozenset({"retried", "failed", "denied"})
 """Outcomes of a tool return that the model has to take as an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartPosition:
-    """Where a part stands: its position among the wire parts and, in a prompt, in the content."""
-
-    part: int
-    item: int | None = None
-
-
-def read_parts(parts: list[Any], index: int) -> Iterator[tuple[PartPosition, Part]]:
+def read_part(part: Any, index: int, field: str) -> list[Part]:
     """
-    Read the parts of a message, each with its place; a prompt with a list becomes several.
+    Read a part of a message; a prompt with a list becomes several.
 
     Args:
-        parts: As they are serialized.
-        index: Position of their message, for errors.
+        part: As it is serialized.
+        index: Position of its message, for errors.
+        field: Its path there, for errors.
 
     Raises:
         InputError: A known part has a wrong type.
     """
-    for position, part in enumerate(parts):
-        field = f"parts[{position}]"
-        wire = expect(part, dict, index, field)
-        if wire.get("part_kind") == "user-prompt":
-            yield from _prompt(wire, position, index, field)
-        else:
-            yield PartPosition(position), _part(wire, index, field)
-
-
-def _prompt(
-    wire: dict[str, Any], position: int, index: int, field: str
-) -> Iterator[tuple[PartPosition, Part]]:
+    wire = expect(part, dict, index, field)
+    if wire.get("part_kind") != "user-prompt":
+        return [_part(wire, index, field)]
     content = expect(wire.get("content"), (str, list), index, f"{field}.content")
     if isinstance(content, str):
-        yield PartPosition(position), Text(content, wire)
-        return
-    for at, item in enumerate(content):
-        yield PartPosition(position, at), _item(item, index, f"{field}.content[{at}]")
+        return [Text(content, wire)]
+    return [_item(item, index, f"{field}.content[{at}]") for at, item in enumerate(content)]
 
 
 def _item(item: Any, index: int, field: str) -> Content:
@@ -180,8 +168,7 @@ def _part(wire: dict[str, Any], index: int, field: str) -> Part:
         case "retry-prompt" if isinstance(wire.get("tool_name"), str):
             return _result(wire, index, field)
         case "file" if isinstance(wire.get("content"), dict):
-            media = _media(wire["content"])
-            return media or Opaque("file", "", wire)
+            return _media(wire["content"]) or Opaque("file", "", wire)
         case "system-prompt":
             text = expect(wire.get("content"), str, index, f"{field}.content")
             return Opaque("system-prompt", text, wire)
@@ -196,13 +183,9 @@ def _words(wire: Mapping[str, Any]) -> str:
 
 
 def _call(wire: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(wire.get("tool_call_id"), str, index, f"{field}.tool_call_id")
-    name = expect(wire.get("tool_name"), str, index, f"{field}.tool_name")
     details = wire.get("provider_details")
     signed = isinstance(details, dict) and "thought_signature" in details
-    return ToolCall(
-        number, name, arguments_text(wire.get("args"), index, f"{field}.args"), signed, wire
-    )
+    return replace(CALL.read(wire, index, field), signed=signed)
 
 
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:

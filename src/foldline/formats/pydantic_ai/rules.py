@@ -19,12 +19,7 @@ _TEXT = (("content", is_a(str), "type", "the content has the wrong type"),)
 _CALL: tuple[FieldCheck, ...] = (
     ("tool_call_id", is_filled, "type", "the call has no id"),
     ("tool_name", is_filled, "type", "the call names no tool"),
-    (
-        "args",
-        is_a(str, dict, type(None)),
-        "arguments",
-        "the arguments are no object and no text",
-    ),
+    ("args", is_a(str, dict, type(None)), "arguments", "the arguments are no object and no text"),
 )
 _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     "text": _TEXT,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
-from foldline.formats.blocks import MediaSource, media_source
-from foldline.formats.foreign import note
-from foldline.formats.pydantic_ai.read import PartPosition, read_answer, read_parts
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.blocks import media_source
+from foldline.formats.foreign import flat_text, note
+from foldline.formats.pydantic_ai.read import CALL, read_answer, read_part
 from foldline.values.messages import (
     Media,
     Message,
@@ -35,43 +35,31 @@ def changed_message(message: Message) -> list[dict[str, Any]]:
         The wire message, if anything of it is left.
     """
     raw: dict[str, Any] = message.raw
-    before = [(place, part) for place, part in read_parts(raw["parts"], 0)]
-    if len(before) != len(message.parts):
+    before = [read_part(wire, 0, f"parts[{at}]") for at, wire in enumerate(raw["parts"])]
+    olds = [part for pieces in before for part in pieces]
+    if len(olds) != len(message.parts):
         return built_message(message)
-    unbound = any(
-        isinstance(old, Thinking) and isinstance(part, Omitted)
-        for (_, old), part in zip(before, message.parts, strict=True)
-    )
-    parts = []
-    for position, old in enumerate(raw["parts"]):
-        pieces = [
-            (place, part)
-            for (place, _), part in zip(before, message.parts, strict=True)
-            if place.part == position
-        ]
-        written = _own(old, pieces)
+    pairs = zip(olds, message.parts, strict=True)
+    unbound = any(isinstance(a, Thinking) and isinstance(b, Omitted) for a, b in pairs)
+    parts, left = [], iter(message.parts)
+    for wire, pieces in zip(raw["parts"], before, strict=True):
+        written = _own(wire, list(islice(left, len(pieces))))
         if written is not None:
             parts.append({**written, "id": None} if unbound and written.get("id") else written)
     return [{**raw, "parts": parts}] if parts else []
 
 
-def _own(
-    old: dict[str, Any], pieces: Sequence[tuple[PartPosition, Part]]
-) -> dict[str, Any] | None:
+def _own(old: dict[str, Any], pieces: Sequence[Part]) -> dict[str, Any] | None:
     """Write a wire part of which all pieces are known; a prompt may have many, or none."""
     if old.get("part_kind") == "user-prompt" and isinstance(old.get("content"), list):
-        content = [
-            item
-            for place, part in pieces
-            if (item := _item(part, old["content"][place.item or 0])) is not None
-        ]
+        content = [item for item in map(_item, pieces, old["content"]) if item is not None]
         return {**old, "content": content} if content or not pieces else None
-    ((_, part),) = pieces
+    (part,) = pieces
     match part:
         case Omitted():
             return None
         case ToolCall():
-            return _call(part, old)
+            return CALL.write(part, old)
         case ToolResult():
             return _result(part, old)
         case Text(text) if part.raw is None:
@@ -93,29 +81,9 @@ def _item(part: Part, old: Any) -> Any:
     if isinstance(part, Omitted):
         return None
     if isinstance(part, Text) and part.raw is None:
-        return ({**old, "content": part.text} if _is_text(old) else part.text) or None
+        blocked = isinstance(old, dict) and old.get("kind") == "text-content"
+        return {**old, "content": part.text} if blocked else part.text or None
     return old
-
-
-def _is_text(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("kind") == "text-content"
-
-
-def _call(call: ToolCall, old: dict[str, Any] | None) -> dict[str, Any]:
-    """Write a call: its own part with what changed, else a new one."""
-    if old is None:
-        return {
-            "tool_name": call.name,
-            "args": arguments_object(call.arguments),
-            "tool_call_id": call.id or "",
-            "part_kind": "tool-call",
-        }
-    if call.id and old.get("tool_call_id") != call.id:
-        old = {**old, "tool_call_id": call.id}
-    if arguments_text(old.get("args")) == call.arguments:
-        return old
-    args = call.arguments if isinstance(old.get("args"), str) else arguments_object(call.arguments)
-    return {**old, "args": args}
 
 
 def _result(result: ToolResult, old: dict[str, Any] | None) -> dict[str, Any]:
@@ -147,11 +115,7 @@ def _answer(result: ToolResult) -> Any:
 
 
 def _piece(part: Part) -> Any:
-    if isinstance(part, Media):
-        return media_item(part) or note(part)
-    if isinstance(part, Opaque):
-        return note(part)
-    return part.text if isinstance(part, Text) else ""
+    return (media_item(part) if isinstance(part, Media) else None) or flat_text([part])
 
 
 def media_item(part: Media) -> dict[str, Any] | None:
@@ -160,10 +124,8 @@ def media_item(part: Media) -> dict[str, Any] | None:
         item: dict[str, Any] = part.raw["item"]
         return item
     source = media_source(part.raw)
-    return _describe(source) if source is not None else None
-
-
-def _describe(source: MediaSource) -> dict[str, Any] | None:
+    if source is None:
+        return None
     if source.data and source.media_type:
         return {"data": source.data, "media_type": source.media_type, "kind": "binary"}
     if source.url.startswith(("http://", "https://")):
@@ -191,7 +153,7 @@ def built_message(message: Message) -> list[dict[str, Any]]:
 def _response_part(part: Part) -> dict[str, Any] | None:
     match part:
         case ToolCall():
-            return _call(part, None)
+            return CALL.write(part, None)
         case Text(text) if text.strip():
             return {"content": text, "part_kind": "text"}
         case Thinking(text, signed) if text.strip() and not signed:

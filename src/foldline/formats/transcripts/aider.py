@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, SessionDraft
+from foldline.formats.jsonl import Lines, Segment, SessionDraft
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
-from foldline.values.messages import Message, Omitted, Role, Text
+from foldline.values.messages import Message, Omitted, Part, Role, Text
 from foldline.values.transcript import Transcript
 
 NAME = "aider"
@@ -20,6 +20,9 @@ PROMPT = "#### "
 OUTPUT = "> "
 
 Speaker: TypeAlias = Literal["user", "aider", "model"]
+
+_SPEAKERS: Mapping[Role, Speaker] = {"assistant": "model", "user": "user"}
+"""Who says a message that the chat did not have, where that is not aider."""
 
 _MARKS: Mapping[Speaker, str] = {"user": PROMPT, "aider": OUTPUT, "model": ""}
 
@@ -34,16 +37,15 @@ class AiderPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class AiderChat:
+class AiderChat(Segment):
     """
     The messages of one chat, which begins at the line ``start``.
 
     ``pieces`` are what the parts of a message stand for, by message id.
     """
 
-    messages: tuple[Message, ...] = field(repr=False)
-    pieces: Mapping[str, tuple[AiderPiece, ...]] = field(repr=False)
-    start: int
+    pieces: Mapping[str, tuple[AiderPiece, ...]] = field(default_factory=dict, repr=False)
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,48 +56,77 @@ class AiderHistory:
     chats: tuple[AiderChat, ...]
 
 
-def read(source: TranscriptSource) -> tuple[AiderHistory, tuple[RecordedConversation, ...]]:
-    """Read a chat history."""
-    lines = Lines(source.lines, source.encoding)
-    texts = [decode_text(line, source.encoding).rstrip("\r\n") for line in lines.data]
-    starts = [number for number, text in enumerate(texts) if text.startswith(START)]
-    edges = [*([0] if starts[:1] != [0] else []), *starts, len(texts)]
-    chats, conversations = [], []
-    for start, end in pairwise(edges):
-        begun = texts[start].startswith(START) if texts else False
-        turns = list(_turns(texts, start + begun, end))
-        if not turns and not begun and starts:
-            continue
-        transcript = Transcript.of([_message(texts, role, pieces) for role, pieces in turns], NAME)
-        messages = transcript.messages
-        pieces = {m.id: found for m, (_, found) in zip(messages, turns, strict=True)}
-        chats.append(AiderChat(messages, pieces, start))
-        name = texts[start].removeprefix(START).strip() if begun else "before the first chat"
-        conversations.append(RecordedConversation(name, transcript))
-    return AiderHistory(lines, tuple(chats)), tuple(conversations)
+LOOKED_AT = 512 * 1024
+"""How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
+
+
+class Aider:
+    """The file ``.aider.chat.history.md``."""
+
+    name = NAME
+    title = "aider chat history (.md)"
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for the line that begins a chat, and for prompts."""
+        lines = decode_text(source.data[:LOOKED_AT], source.encoding).split("\n")
+        if any(line.startswith(START) for line in lines):
+            return 1.0
+        marked = [line for line in lines if line.startswith(("#### ", "> "))]
+        prompts = any(line.startswith("#### ") and line.endswith("  ") for line in marked)
+        return 0.3 if prompts and source.document is None else 0.0
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read one conversation for every chat; the last one is the current one."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
+        lines = Lines(source.lines, source.encoding)
+        texts = [decode_text(line, source.encoding).rstrip("\r\n") for line in lines.data]
+        starts = [number for number, text in enumerate(texts) if text.startswith(START)]
+        edges = [*([0] if starts[:1] != [0] else []), *starts, len(texts)]
+        chats, conversations = [], []
+        for start, end in pairwise(edges):
+            begun = texts[start].startswith(START) if texts else False
+            turns = list(_turns(texts, start + begun, end))
+            if not turns and not begun and starts:
+                continue
+            transcript = Transcript.of(
+                [_message(texts, role, pieces) for role, pieces in turns], NAME
+            )
+            messages = transcript.messages
+            pieces = {m.id: found for m, (_, found) in zip(messages, turns, strict=True)}
+            places = {
+                key: tuple(line for piece in made for line in range(piece.start, piece.end))
+                for key, made in pieces.items()
+            }
+            chats.append(AiderChat(messages, places, pieces, start))
+            name = texts[start].removeprefix(START).strip() if begun else "before the first chat"
+            conversations.append(RecordedConversation(name, transcript))
+        return Recording(self.name, tuple(conversations), AiderHistory(lines, tuple(chats)))
+
+    def encode(self, recording: Recording) -> bytes:
+        """
+        Write the file.
+
+        Untouched pieces stay as they are. Neighbouring messages of the model that have no prompt
+        between them any more are one message when the file is read again: it has no other mark.
+        """
+        history: AiderHistory = recording.document
+        return _Draft(history).write(history.chats, recording)
 
 
 def _turns(
     texts: Sequence[str], start: int, end: int
 ) -> Iterator[tuple[Role, tuple[AiderPiece, ...]]]:
     """Gather pieces into messages: each prompt is one, all that follows it another."""
-    waiting: list[AiderPiece] = []
     first = True
-    for piece in _pieces(texts, start, end):
-        if piece.speaker != "user":
-            waiting.append(piece)
-            continue
-        if waiting:
-            yield _role(waiting, first), tuple(waiting)
-        yield "user", (piece,)
-        waiting, first = [], False
-    if waiting:
-        yield _role(waiting, first), tuple(waiting)
-
-
-def _role(pieces: Sequence[AiderPiece], first: bool) -> Role:
-    banner = first and all(piece.speaker == "aider" for piece in pieces)
-    return "system" if banner else "assistant"
+    for asks, run in groupby(_pieces(texts, start, end), lambda piece: piece.speaker == "user"):
+        pieces = tuple(run)
+        if asks:
+            yield from (("user", (piece,)) for piece in pieces)
+        else:
+            banner = first and all(piece.speaker == "aider" for piece in pieces)
+            yield "system" if banner else "assistant", pieces
+        first = False
 
 
 def _pieces(texts: Sequence[str], start: int, end: int) -> Iterator[AiderPiece]:
@@ -146,8 +177,7 @@ def mark(text: str, speaker: Speaker) -> list[str]:
     A line of the model that looks like one of somebody else is moved in by a space.
     """
     if speaker != "model":
-        mark = _MARKS[speaker]
-        return [*(f"{mark}{line}  " for line in text.split("\n")), ""]
+        return [*(f"{_MARKS[speaker]}{line}  " for line in text.split("\n")), ""]
     foreign = (PROMPT, OUTPUT, START)
     return [*(f" {t}" if t.startswith(foreign) else t for t in text.split("\n")), ""]
 
@@ -164,26 +194,19 @@ class _Draft(SessionDraft):
 
     def apply(self, segment: AiderChat, messages: Sequence[Message]) -> None:
         """Bring one chat into its new state."""
-        chat = segment
-        before = {message.id: message for message in chat.messages}
+        before = {message.id: message for message in segment.messages}
         for message in messages:
             if message.id in before and not message.intact:
-                self._change(chat, message, before[message.id])
-        places = {
-            key: tuple(line for piece in pieces for line in range(piece.start, piece.end))
-            for key, pieces in chat.pieces.items()
-        }
-        self.arrange(places, messages, chat.start)
+                pieces = zip(segment.pieces[message.id], message.parts, strict=False)
+                for (piece, part), old in zip(pieces, before[message.id].parts, strict=False):
+                    if part != old:
+                        self._change(piece, part)
+        self.arrange(segment.places, messages, segment.start)
 
-    def _change(self, chat: AiderChat, message: Message, before: Message) -> None:
-        for position, piece in enumerate(chat.pieces[message.id]):
-            part = message.parts[position]
-            if part == before.parts[position]:
-                continue
-            gone = isinstance(part, Omitted)
-            new = [] if gone else mark(flat_text([part]), piece.speaker)
-            self.changed |= dict.fromkeys(range(piece.start, piece.end), b"")
-            self.changed[piece.start] = self._bytes(new)
+    def _change(self, piece: AiderPiece, part: Part) -> None:
+        new = [] if isinstance(part, Omitted) else mark(flat_text([part]), piece.speaker)
+        self.changed |= dict.fromkeys(range(piece.start, piece.end), b"")
+        self.changed[piece.start] = self._bytes(new)
 
     def lines(self) -> Iterator[bytes]:
         """Write all slots, a blank line between prompts that would else become one."""
@@ -192,7 +215,9 @@ class _Draft(SessionDraft):
         last = b""
         for slot in self.slots:
             if isinstance(slot, Message):
-                line = self._new(slot)
+                speaker = _SPEAKERS.get(slot.role, "aider")
+                texts = [*(result.text for result in slot.results), flat_text(slot.parts)]
+                line = self._bytes(["", *mark("\n".join(texts), speaker)])
             else:
                 line = self.changed.get(slot, data[slot])
                 if slot in begun and last.startswith(prompt) and line.startswith(prompt):
@@ -201,53 +226,6 @@ class _Draft(SessionDraft):
                 yield line
                 last = line
 
-    def _new(self, message: Message) -> bytes:
-        """Write a message that the chat did not have."""
-        speaker: Speaker = "model" if message.role == "assistant" else "aider"
-        if message.role == "user":
-            speaker = "user"
-        texts = [result.text for result in message.results]
-        rest = [part for part in message.parts if not isinstance(part, Omitted)]
-        text = "\n".join((*texts, flat_text(rest)) if texts else (flat_text(rest),))
-        return self._bytes(["", *mark(text, speaker)])
-
     def _bytes(self, lines: Sequence[str]) -> bytes:
         text = "".join(line + self.ending for line in lines)
         return text.encode(self.history.lines.encoding, "surrogatepass")
-
-
-LOOKED_AT = 512 * 1024
-"""How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
-
-
-class Aider:
-    """The file ``.aider.chat.history.md``."""
-
-    name = NAME
-    title = "aider chat history (.md)"
-
-    def recognises(self, source: TranscriptSource) -> float:
-        """Look for the line that begins a chat, and for prompts."""
-        lines = decode_text(source.data[:LOOKED_AT], source.encoding).split("\n")
-        if any(line.startswith(START) for line in lines):
-            return 1.0
-        marked = [line for line in lines if line.startswith(("#### ", "> "))]
-        prompts = any(line.startswith("#### ") and line.endswith("  ") for line in marked)
-        return 0.3 if prompts and source.document is None else 0.0
-
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read one conversation for every chat; the last one is the current one."""
-        if not self.recognises(source):
-            raise wrong_format(source, self.title)
-        history, conversations = read(source)
-        return Recording(self.name, conversations, history)
-
-    def encode(self, recording: Recording) -> bytes:
-        """
-        Write the file.
-
-        Untouched pieces stay as they are. Neighbouring messages of the model that have no prompt
-        between them any more are one message when the file is read again: it has no other mark.
-        """
-        history: AiderHistory = recording.document
-        return _Draft(history).write(history.chats, recording)

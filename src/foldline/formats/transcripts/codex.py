@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foldline.formats.arrangement import Places, Slot
+from foldline.formats.arrangement import Slot
 from foldline.formats.fields import text_or, token_counts
-from foldline.formats.jsonl import Lines, SessionDraft, at_line, read_lines
+from foldline.formats.jsonl import (
+    JsonDraft,
+    Lines,
+    Segment,
+    SessionFormat,
+    at_line,
+    read_lines,
+    spoken_lines,
+)
 from foldline.formats.openai_responses import OpenAIResponsesDialect
-from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Thinking, Usage
 from foldline.values.transcript import Transcript
@@ -33,16 +40,9 @@ _CONTEXT = (
 
 
 @dataclass(frozen=True, slots=True)
-class CodexSegment:
-    """
-    What the model saw up to a compaction, or sees now.
+class CodexSegment(Segment):
+    """A segment of which ``head`` messages stand in the line ``compacted``, not in their own."""
 
-    ``head`` is how many messages stand in the replacement history of the line ``compacted``;
-    ``places`` has the lines of the others.
-    """
-
-    messages: tuple[Message, ...] = field(default=(), repr=False)
-    places: Places = field(default_factory=dict, repr=False)
     head: int = 0
     compacted: int | None = None
 
@@ -70,7 +70,8 @@ class _Draft:
 
     def follow(self, line: int, item: dict[str, Any]) -> None:
         """Append the item of a line."""
-        if _is_of_model(item):
+        kind = str(item.get("type"))
+        if item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call"):
             self.newest = len(self.items)
         self.items.append((line, item))
 
@@ -87,9 +88,12 @@ class _Draft:
 
     def count(self, info: Any) -> None:
         """Give the reported tokens to the newest item of the model."""
-        usage = _usage(info)
-        if usage and self.newest >= 0:
-            self.usage[self.newest] = usage
+        last = info.get("last_token_usage") if isinstance(info, dict) else None
+        keys = ("input_tokens", "output_tokens", "cached_input_tokens")
+        given, output, cached = token_counts(last, *keys)
+        cached = min(cached, given)
+        if (given or output) and self.newest >= 0:
+            self.usage[self.newest] = Usage(given - cached, output, cached)
 
     def roll_back(self, turns: Any) -> None:
         """Leave out the newest turns of the user and everything behind them."""
@@ -101,33 +105,63 @@ class _Draft:
             self.newest = min(self.newest, cut - 1)
 
 
-def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
-    """
-    Read a rollout file.
+_KINDS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 
-    Returns:
-        The rollout, its current segment last, and warnings.
 
-    Raises:
-        InputError: Naming the line and the field of an item that is malformed.
+class Codex(SessionFormat):
     """
-    lines, values, warnings = read_lines(source)
-    meta: dict[str, Any] = {}
-    drafts = [_Draft()]
-    for number, value in enumerate(values):
-        payload = value.get("payload") if value else None
-        if not isinstance(payload, dict):
-            continue
-        if value.get("type") == "session_meta":
-            meta = {**payload, **meta}
-        elif value.get("type") == "compacted":
-            drafts.append(_restart(number, payload))
-        else:
-            _follow(drafts[-1], number, value.get("type"), payload)
-    kept = [draft for draft in drafts if draft.items] or drafts[-1:]
-    segments = tuple(draft.finish() for draft in kept)
-    name = text_or(meta.get("id"), "rollout")
-    return Rollout(name, _system(meta), _tools(meta), lines, segments), warnings
+    The rollout files under ``~/.codex/sessions``.
+
+    A changed message changes its record, a new one becomes a ``response_item``. What changes in a
+    ``replacement_history`` is written there.
+    """
+
+    name = "codex"
+    title = "Codex rollout (.jsonl)"
+    dialect = DIALECT.name
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for records of the known types with a payload."""
+        records = [value for value in source.head if isinstance(value, dict)]
+        known = [r.get("type") in _KINDS and isinstance(r.get("payload"), dict) for r in records]
+        return 1.0 if any(known) else 0.0
+
+    def read(self, source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
+        """Read a rollout; see `SessionFormat.read`."""
+        lines, values, warnings = read_lines(source)
+        meta: dict[str, Any] = {}
+        drafts = [_Draft()]
+        for number, value in enumerate(values):
+            payload = value.get("payload") if value else None
+            if not isinstance(payload, dict):
+                continue
+            if value.get("type") == "session_meta":
+                meta = {**payload, **meta}
+            elif value.get("type") == "compacted":
+                drafts.append(_restart(number, payload))
+            else:
+                _follow(drafts[-1], number, value.get("type"), payload)
+        kept = [draft for draft in drafts if draft.items] or drafts[-1:]
+        segments = tuple(draft.finish() for draft in kept)
+        base, tools = meta.get("base_instructions"), meta.get("dynamic_tools")
+        system = base.get("text") if isinstance(base, dict) else meta.get("instructions")
+        return Rollout(
+            text_or(meta.get("id"), "rollout"),
+            text_or(system, ""),
+            tuple(tools) if isinstance(tools, list) else (),
+            lines,
+            segments,
+        ), warnings
+
+    def transcript(self, session: Rollout, segment: Segment) -> Transcript:
+        """Return a segment with the instructions and the tools of the session."""
+        return Transcript(
+            segment.messages, self.dialect, system=session.system, tools=session.tools
+        )
+
+    def draft(self, session: Rollout) -> JsonDraft:
+        """Begin the changed file."""
+        return _NewLines(session)
 
 
 def _follow(draft: _Draft, number: int, kind: Any, payload: dict[str, Any]) -> None:
@@ -144,74 +178,39 @@ def _restart(number: int, payload: dict[str, Any]) -> _Draft:
     """Begin a segment with what a compaction left; older ones hold nothing but a summary."""
     history = payload.get("replacement_history")
     if not isinstance(history, list):
-        summary = payload.get("message")
-        history = [user_item(summary)] if isinstance(summary, str) and summary else []
-    seen = [item for item in history if not _is_unseen(item)]
+        summary = text_or(payload.get("message"), "")
+        content = [{"type": "input_text", "text": summary}]
+        history = [{"type": "message", "role": "user", "content": content}] if summary else []
+    seen = [i for i in history if not isinstance(i, dict) or i.get("type") not in _UNSEEN]
     return _Draft(number, [(number, item) for item in seen], len(seen))
-
-
-def user_item(text: str) -> dict[str, Any]:
-    """Return an item in which a user says something."""
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "message", "role": "user", "content": content}
-
-
-def _is_unseen(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") in _UNSEEN
-
-
-def _is_of_model(item: dict[str, Any]) -> bool:
-    kind = str(item.get("type"))
-    return item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call")
 
 
 def _begins_turn(item: Any) -> bool:
     if not isinstance(item, dict) or item.get("role") != "user":
         return False
-    return not any(text.lstrip().startswith(_CONTEXT) for text in _texts(item.get("content")))
+    content = item.get("content")
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return not any(isinstance(t, str) and t.lstrip().startswith(_CONTEXT) for t in texts)
 
 
-def _texts(content: Any) -> Iterator[str]:
-    for block in content if isinstance(content, list) else [{"text": content}]:
-        text = block.get("text") if isinstance(block, dict) else None
-        if isinstance(text, str):
-            yield text
-
-
-def _usage(info: Any) -> Usage | None:
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    keys = ("input_tokens", "output_tokens", "cached_input_tokens")
-    given, output, cached = token_counts(last, *keys)
-    cached = min(cached, given)
-    return Usage(given - cached, output, cached) if given or output else None
-
-
-def _system(meta: dict[str, Any]) -> str:
-    base = meta.get("base_instructions")
-    text = base.get("text") if isinstance(base, dict) else meta.get("instructions")
-    return text if isinstance(text, str) else ""
-
-
-def _tools(meta: dict[str, Any]) -> tuple[Any, ...]:
-    tools = meta.get("dynamic_tools")
-    return tuple(tools) if isinstance(tools, list) else ()
-
-
-class _NewLines(SessionDraft):
+class _NewLines(JsonDraft):
     """The file in the making, with changed payloads and the items of new messages."""
 
     def __init__(self, rollout: Rollout) -> None:
-        super().__init__(rollout.lines)
-        self.rollout = rollout
-        self.payloads: dict[Slot, dict[str, Any]] = {}
+        super().__init__(rollout.lines, spoken_lines(rollout.segments))
+        self.payloads: dict[int, dict[str, Any]] = {}
         self.new: dict[str, list[Any]] = {}
 
     def apply(self, segment: CodexSegment, messages: Sequence[Message]) -> None:
         """Bring one segment into its new state."""
-        head, body = _divide(segment, messages)
-        items = _Items(messages)
+        items, body = _Items(messages), messages
         if segment.compacted is not None:
-            self._replace_head(segment, head, items)
+            # What stands before the first message with a line of its own is, or becomes, history.
+            own = (n for n, message in enumerate(messages) if message.id in segment.places)
+            start = next(own, len(messages))
+            body = messages[start:]
+            self._replace_head(segment, segment.compacted, messages[:start], items)
         gone: set[Slot] = set()
         for message in body:
             wires = items.of(message)
@@ -225,47 +224,26 @@ class _NewLines(SessionDraft):
         self.arrange(segment.places, body)
         self.leave_out(gone)
 
-    def _replace_head(self, segment: CodexSegment, head: Sequence[Message], items: _Items) -> None:
+    def _replace_head(
+        self, segment: CodexSegment, line: int, head: Sequence[Message], items: _Items
+    ) -> None:
         before = segment.messages[: segment.head]
-        if segment.compacted is None or (
-            tuple(head) == before and all(message.intact for message in head)
-        ):
-            return
-        payload = self.old.value(segment.compacted)["payload"]
-        history = [wire for message in head for wire in items.of(message)]
-        self.payloads[segment.compacted] = {**payload, "replacement_history": history}
+        if tuple(head) != before or not all(message.intact for message in head):
+            payload = self.old.value(line)["payload"]
+            history = [wire for message in head for wire in items.of(message)]
+            self.payloads[line] = {**payload, "replacement_history": history}
 
-    def lines(self) -> Iterator[bytes]:
-        """Write all slots."""
-        lines = self.old
-        places = (lines for segment in self.rollout.segments for lines in segment.places.values())
-        spoken = frozenset(line for lines in places for line in lines)
-        neighbour = min(spoken, default=0)
-        for slot in self.slots:
-            if isinstance(slot, Message):
-                near = lines.value(neighbour)
-                stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
-                for wire in self.new[slot.id]:
-                    record = {**stamp, "type": "response_item", "payload": wire}
-                    yield lines.write(record, like=neighbour)
-                continue
-            neighbour = slot if slot in spoken else neighbour
-            if slot in self.payloads:
-                record = {**lines.value(slot), "payload": self.payloads[slot]}
-                yield lines.write(record, like=slot)
-            else:
-                yield lines.data[slot]
+    def changed(self, line: int) -> Any:
+        """Return the record of a line with another payload."""
+        if line not in self.payloads:
+            return None
+        return {**self.old.value(line), "payload": self.payloads[line]}
 
-
-def _divide(
-    segment: CodexSegment, messages: Sequence[Message]
-) -> tuple[Sequence[Message], Sequence[Message]]:
-    """Tell what goes into the replacement history from what has, or gets, lines of its own."""
-    if segment.compacted is None:
-        return (), messages
-    own = (n for n, message in enumerate(messages) if message.id in segment.places)
-    start = next(own, len(messages))
-    return messages[:start], messages[start:]
+    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
+        """Make the records of a new message, at the time of its neighbour."""
+        stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
+        for wire in self.new[message.id]:
+            yield {**stamp, "type": "response_item", "payload": wire}
 
 
 class _Items:
@@ -284,40 +262,3 @@ class _Items:
         if before is not None and any(isinstance(part, Thinking) for part in before.parts):
             around.append(before)
         return DIALECT.messages([*around, message])[len(DIALECT.messages(around)) :]
-
-
-_KINDS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
-
-
-class Codex:
-    """The rollout files under ``~/.codex/sessions``."""
-
-    name = "codex"
-    title = "Codex rollout (.jsonl)"
-
-    def recognises(self, source: TranscriptSource) -> float:
-        """Look for records of the known types with a payload."""
-        records = [value for value in source.head if isinstance(value, dict)]
-        known = [r.get("type") in _KINDS and isinstance(r.get("payload"), dict) for r in records]
-        return 1.0 if any(known) else 0.0
-
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read the segments of a rollout."""
-        if not self.recognises(source):
-            raise wrong_format(source, self.title)
-        rollout, warnings = read(source)
-        transcripts = [
-            Transcript(one.messages, DIALECT.name, system=rollout.system, tools=rollout.tools)
-            for one in rollout.segments
-        ]
-        return Recording(self.name, name_segments(transcripts, rollout.id), rollout, warnings)
-
-    def encode(self, recording: Recording) -> bytes:
-        """
-        Write a rollout.
-
-        Untouched records stay as they are, a changed message changes its record, a new one becomes
-        a ``response_item``. What changes in a ``replacement_history`` is written there.
-        """
-        rollout: Rollout = recording.document
-        return _NewLines(rollout).write(rollout.segments, recording)

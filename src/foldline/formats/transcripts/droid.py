@@ -6,7 +6,6 @@ from typing import Any
 
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.fields import text_or
-from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
@@ -42,21 +41,18 @@ class Droid:
     def encode(self, recording: Recording) -> bytes:
         """Write a session: untouched entries as they stand, others in the way of the first."""
         document: MessageLines = recording.document
-        messages = recording.current.transcript.messages
-        if is_unchanged(document.messages, messages):
-            return document.source.data
         first = document.lines.value(document.rows[0] if document.rows else 0)
         stamp = {"timestamp": first["timestamp"]} if first.get("timestamp") else {}
 
         def entry(wire: Any, number: int) -> dict[str, Any]:
             return {"type": "message", "id": f"foldline_{number}", "message": wire, **stamp}
 
-        return document.rewrite(_ANTHROPIC.messages(messages), entry)
+        return document.rewrite(recording.current.transcript.messages, _ANTHROPIC, entry)
 
 
 def _is_message(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.get("type") == "message"
-        and isinstance(value.get("message"), dict)
-    )
+    match value:
+        case {"type": "message", "message": dict()}:
+            return True
+        case _:
+            return False

@@ -14,6 +14,7 @@ from foldline.formats.fields import expect, text_or
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import ConversationPath, JsonFormat, Path, at
 from foldline.formats.langchain import LangChainDialect
+from foldline.formats.langchain_shapes import CLASSES
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
@@ -62,8 +63,7 @@ class GeminiContents(EmbeddedWire):
         path = self._path(document)
         if path is None:
             raise InputError("the document holds no Gemini contents", field="contents")
-        name = at(document, ("scenarioId",))
-        title = name if isinstance(name, str) else "contents"
+        title = text_or(at(document, ("scenarioId",)), "contents")
         yield title, path, document if path == ("contents",) else at(document, path)
 
     def _path(self, document: Any) -> Path | None:
@@ -71,17 +71,15 @@ class GeminiContents(EmbeddedWire):
 
 
 def _is_content(item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and isinstance(item.get("parts"), list)
-        and "kind" not in item  # as the messages of Pydantic AI have
-        and item.get("role", "user") in ("user", "model", "function", "system")
-    )
+    match item:
+        case {"kind": _}:  # as the messages of Pydantic AI have
+            return False
+        case {"parts": list()}:
+            return item.get("role", "user") in ("user", "model", "function", "system")
+        case _:
+            return False
 
 
-_CHAIN_TYPES = frozenset(
-    {"human", "ai", "tool", "system", "function", "chat", "remove", "developer"}
-)
 _STATES: tuple[Path, ...] = (
     ("values", "messages"),
     ("channel_values", "messages"),
@@ -115,7 +113,7 @@ def _is_chain_message(item: Any) -> bool:
         return False
     if item.get("lc") == 1 and isinstance(item.get("kwargs"), dict):
         return "content" in item["kwargs"]
-    return "content" in item and "role" not in item and str(item.get("type")) in _CHAIN_TYPES
+    return "content" in item and "role" not in item and item.get("type") in (*CLASSES, "developer")
 
 
 class Moatless(EmbeddedWire):
@@ -188,8 +186,7 @@ class MiniSweAgent(EmbeddedWire):
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
         spoken = (index for index, entry in enumerate(before) if not _is_exit(entry))
         where = {m.id: index for m, index in zip(place.messages, spoken, strict=True)}
-        after = ((where.get(m.id), self.write([m])) for m in there.messages)
-        return weave(before, silent, after)
+        return weave(before, silent, ((where.get(m.id), self.write([m])) for m in there.messages))
 
 
 def _is_exit(entry: Any) -> bool:

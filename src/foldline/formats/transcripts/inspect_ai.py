@@ -6,17 +6,24 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url
-from foldline.formats.fields import expect, named_errors, read_content, read_objects, read_role
+from foldline.formats.fields import (
+    expect,
+    named_errors,
+    read_content,
+    read_objects,
+    read_role,
+    text_or,
+)
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large, unpacked_limit
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,
@@ -32,6 +39,7 @@ from foldline.values.messages import (
 from foldline.values.transcript import Transcript
 
 NAME = "inspect-ai"
+CALL = CallShape(name="function", needs_id=True, new={"type": "function"})
 _ATTACHMENT = "attachment://"
 _SAMPLES = "samples/"
 
@@ -40,14 +48,7 @@ MAX_MEMBERS = 20_000
 """Most members that an archive may have."""
 
 # RuntimeError: encrypted; ValueError: names and offsets that make no sense.
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,19 +194,15 @@ class _Reader:
             signed = hidden or bool(wire.get("signature"))
             return Thinking("" if hidden else value, signed, raw=wire)
         media: MediaKind | None = next((k for k in get_args(MediaKind) if k == kind), None)
-        if media is not None:
-            detail = wire.get("detail")
-            detail = detail if isinstance(detail, str) else None
-            return media_from_url(value, wire, kind=media, detail=detail)
-        return Opaque(kind, value, raw=wire)
+        if media is None:
+            return Opaque(kind, value, raw=wire)
+        return media_from_url(value, wire, kind=media, detail=text_or(wire.get("detail"), None))
 
     def _call(self, wire: dict[str, Any], index: int, field: str) -> ToolCall:
-        number = expect(wire.get("id"), str, index, f"{field}.id")
-        name = expect(wire.get("function"), str, index, f"{field}.function")
         given = wire.get("arguments")
         if isinstance(given, dict):
             given = {key: self._resolve(value) for key, value in given.items()}
-        return ToolCall(number, name, arguments_text(given), raw=wire)
+        return replace(CALL.read({**wire, "arguments": given}, index, field), raw=wire)
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -214,19 +211,17 @@ class _Reader:
 def _entry(message: Message, rest: Sequence[Part]) -> dict[str, Any]:
     entry = envelope(message, NAME)
     entry["content"] = _content_wire(rest, message)
+    entry.pop("tool_calls", None)
     calls = [_call_wire(call, message) for call in message.calls]
-    if calls:
-        entry["tool_calls"] = calls
-    else:
-        entry.pop("tool_calls", None)
-    return entry
+    return {**entry, "tool_calls": calls} if calls else entry
 
 
 def _result(result: ToolResult, message: Message) -> dict[str, Any]:
-    own = message.dialect == NAME and message.role == "tool"
-    entry = envelope(message, NAME) if own else {"role": "tool"}
-    fields = {"tool_call_id": result.call_id, "function": result.name} if not own else {}
-    return entry | {"content": _content_wire(result.content, message)} | fields
+    content = {"content": _content_wire(result.content, message)}
+    if message.dialect == NAME and message.role == "tool":
+        return envelope(message, NAME) | content
+    names = {"tool_call_id": result.call_id, "function": result.name}
+    return {"role": "tool"} | content | names
 
 
 def _content_wire(parts: Sequence[Part], message: Message) -> Any:
@@ -236,31 +231,21 @@ def _content_wire(parts: Sequence[Part], message: Message) -> Any:
     return [_block_wire(part) for part in spoken]
 
 
-def _block_wire(part: Text | Thinking | Media | Opaque) -> dict[str, Any]:
-    if isinstance(part.raw, dict):
-        own: dict[str, Any] = part.raw
-        return own
+def _block_wire(part: Text | Thinking | Media | Opaque) -> Any:
     if isinstance(part, Thinking):
-        return {"type": "reasoning", "reasoning": part.text}
-    return {"type": "text", "text": flat_text([part])}
+        return part.raw or {"type": "reasoning", "reasoning": part.text}
+    return part.raw if isinstance(part.raw, dict) else {"type": "text", "text": flat_text([part])}
 
 
 def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
-    raw = call.raw if message.dialect == NAME and isinstance(call.raw, dict) else None
-    if raw is None:
-        given = arguments_object(call.arguments)
-        return {"id": call.id, "function": call.name, "arguments": given, "type": "function"}
-    if _same_arguments(raw, call):
-        return raw
-    return {**raw, "arguments": arguments_object(call.arguments)}
-
-
-def _same_arguments(raw: dict[str, Any], call: ToolCall) -> bool:
-    given = raw.get("arguments")
+    if message.dialect != NAME or not isinstance(call.raw, dict):
+        return CALL.write(call, None)
+    given = call.raw.get("arguments")
     refers = isinstance(given, dict) and any(
         isinstance(value, str) and value.startswith(_ATTACHMENT) for value in given.values()
     )
-    return not refers and arguments_text(given) == call.arguments
+    # What refers to an attachment was read as what stands there.
+    return CALL.write(call, {**call.raw, "arguments": {}} if refers else call.raw)
 
 
 # --- archives ------------------------------------------------------------------------------

@@ -14,17 +14,19 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from foldline.formats.blocks import read_thinking_blocks
 from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
 NAME = "swe-agent"
 PATH = ("history",)
 COMMAND = "command"
+CALL = CallShape(inner="function", encode=str, new={"type": "function"})
 SPOKEN = "user"
 """The ``message_type`` of messages that Foldline adds: not an observation."""
 
@@ -76,18 +78,13 @@ def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
     """Return True if an assistant's text holds a command whose output follows."""
     wire = wires[index]
     after = wires[index + 1] if index + 1 < len(wires) else {}
-    action, content = wire.get("action"), wire.get("content")
-    return (
-        wire.get("role") == "assistant"
-        and not wire.get("tool_calls")
-        and isinstance(action, str)
-        and isinstance(content, str)
-        and bool(action.strip())
-        and action in content
-        and after.get("role") == "user"
-        and after.get("message_type") in (None, "observation")
-        and bool(after.get("is_demo")) == bool(wire.get("is_demo"))
-    )
+    match wire:
+        case {"role": "assistant", "action": str(action), "content": str(content)}:
+            called = bool(action.strip()) and action in content and not wire.get("tool_calls")
+        case _:
+            return False
+    printed = after.get("role") == "user" and after.get("message_type") in (None, "observation")
+    return called and printed and bool(after.get("is_demo")) == bool(wire.get("is_demo"))
 
 
 def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -> Message:
@@ -101,8 +98,12 @@ def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -
         speech, _, _ = _split(wire)
         call = ToolCall(f"step_{index}", COMMAND, wire["action"])
         return Message(role, (*([Text(speech)] if speech else []), call), wire, NAME)
-    calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
-    parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *calls)
+    calls = read_objects(wire.get("tool_calls"), index, "tool_calls", CALL.read)
+    parts: tuple[Part, ...] = (
+        *read_thinking_blocks(wire.get("thinking_blocks")),
+        *_content(wire, index),
+        *calls,
+    )
     return Message(role, parts, wire, NAME)
 
 
@@ -118,16 +119,6 @@ def _split(wire: dict[str, Any]) -> tuple[str, str, str]:
     return before[:cut], before[cut:], after
 
 
-def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
-    blocks = wire.get("thinking_blocks")
-    items = blocks if isinstance(blocks, list) else []
-    return tuple(
-        Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
-        for block in items
-        if isinstance(block, dict)
-    )
-
-
 def _content(wire: dict[str, Any], index: int) -> tuple[Text, ...]:
     return read_content(wire.get("content"), index, "content", _block)
 
@@ -135,13 +126,6 @@ def _content(wire: dict[str, Any], index: int) -> tuple[Text, ...]:
 def _block(block: dict[str, Any], _: int, __: str) -> Text:
     text = block.get("text")
     return Text(text if isinstance(text, str) else f"[{block.get('type')}]", raw=block)
-
-
-def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
-    function = expect(call.get("function"), dict, index, f"{field}.function")
-    name = expect(function.get("name"), str, index, f"{field}.function.name")
-    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
-    return ToolCall(number, name, arguments_text(function.get("arguments")), raw=call)
 
 
 def _results(wire: dict[str, Any], index: int) -> tuple[ToolResult, ...]:
@@ -168,10 +152,16 @@ def _write(message: Message) -> Any:
     if message.results:
         wire["content"] = _blocks([c for result in message.results for c in result.content])
     elif message.calls and not wire.get("tool_calls"):
-        wire |= _command_fields(message)
+        _, fence, after = _split(message.raw)
+        speech, action = message.text, message.calls[0].arguments
+        content = f"{speech}{fence}{action}{after}"
+        wire |= {"content": content, "thought": speech, "action": action}
     else:
         wire["content"] = _blocks(message.parts)
-        wire |= _call_fields(message) | _thinking_fields(message)
+        wire |= _call_fields(message)
+        if "thinking_blocks" in wire:
+            kept = [part.raw for part in message.parts if isinstance(part, Thinking)]
+            wire["thinking_blocks"] = kept or None
     return wire
 
 
@@ -185,33 +175,16 @@ def _new(message: Message) -> dict[str, Any]:
     return wire | _call_fields(message)
 
 
-def _command_fields(message: Message) -> dict[str, Any]:
-    _, fence, after = _split(message.raw)
-    speech, action = message.text, message.calls[0].arguments
-    return {"content": f"{speech}{fence}{action}{after}", "thought": speech, "action": action}
-
-
 def _call_fields(message: Message) -> dict[str, Any]:
     if not message.calls:
         return {}
-    return {"tool_calls": [_call_wire(call) for call in message.calls]}
+    return {"tool_calls": [CALL.write(call, _own(call)) for call in message.calls]}
 
 
-def _thinking_fields(message: Message) -> dict[str, Any]:
-    if "thinking_blocks" not in message.raw:
-        return {}
-    kept = [part.raw for part in message.parts if isinstance(part, Thinking)]
-    return {"thinking_blocks": kept or None}
-
-
-def _call_wire(call: ToolCall) -> dict[str, Any]:
-    raw = call.raw if isinstance(call.raw, dict) else {}
-    inner = raw.get("function")
-    function = inner if isinstance(inner, dict) else {}
-    if raw and arguments_text(function.get("arguments")) == call.arguments:
-        return raw
-    changed = {**function, "name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", **raw, "function": changed}
+def _own(call: ToolCall) -> Any:
+    """Return the entry of a call of this format; one of another has no function."""
+    own = isinstance(call.raw, dict) and isinstance(call.raw.get("function"), dict)
+    return call.raw if own else None
 
 
 def _blocks(parts: Sequence[Part]) -> Any:

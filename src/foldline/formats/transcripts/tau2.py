@@ -14,12 +14,13 @@ from foldline.formats.fields import expect, read_objects, read_role, text_or
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 from foldline.values.usage import read_usage
 
 NAME = "tau2"
+CALL = CallShape(needs_id=True)
 
 
 class Tau2(JsonFormat):
@@ -70,15 +71,9 @@ def _message(item: Any, index: int) -> Message:
         parts: tuple[Part, ...] = (ToolResult(number, speech, is_error=wire.get("error") is True),)
     else:
         thought = text_or(wire.get("reasoning"), "")
-        calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
+        calls = read_objects(wire.get("tool_calls"), index, "tool_calls", CALL.read)
         parts = (*([Thinking(thought)] if thought else []), *speech, *calls)
     return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
-
-
-def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
-    number = expect(call.get("id"), str, index, f"{field}.id")
-    name = expect(call.get("name"), str, index, f"{field}.name")
-    return ToolCall(number, name, arguments_text(call.get("arguments")), raw=call)
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -111,8 +106,7 @@ def _result(result: ToolResult, message: Message) -> dict[str, Any]:
 
 def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
     raw = call.raw if message.dialect == NAME and isinstance(call.raw, dict) else None
-    if raw is not None and arguments_text(raw.get("arguments")) == call.arguments:
-        return raw
-    requestor = "user" if message.role == "user" else "assistant"
-    fields = {"id": call.id, "name": call.name, "arguments": arguments_object(call.arguments)}
-    return {**(raw or {}), **fields, "requestor": requestor}
+    written = CALL.write(call, raw)
+    if written is raw:
+        return written
+    return {**written, "requestor": "user" if message.role == "user" else "assistant"}

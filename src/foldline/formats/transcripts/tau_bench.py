@@ -8,7 +8,7 @@ one reads "None". Such a call becomes one of an unnamed tool, so that its result
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,31 +46,6 @@ def is_few_shot(source: TranscriptSource) -> bool:
     return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
 
 
-def decode(name: str, source: TranscriptSource) -> Recording:
-    """Read one conversation for every line."""
-    lines, values, warnings = read_lines(source)
-    conversations, places = [], []
-    for index, value in enumerate(values):
-        if value is not None and isinstance(value.get(KEY), str):
-            there = Transcript.of(_messages(value[KEY]), DIALECT)
-            conversations.append(RecordedConversation(f"line {index + 1}", there))
-            places.append(ConversationPath((index, KEY), there.messages))
-    document = Examples(source, lines, tuple(places))
-    return Recording(name, tuple(conversations), document, warnings)
-
-
-def encode(recording: Recording) -> bytes:
-    """Write the lines again."""
-    document: Examples = recording.document
-    lines, changed = list(document.lines.data), False
-    for place, there in zip(document.places, recording.conversations, strict=True):
-        messages, index = there.transcript.messages, int(place.path[0])
-        if not is_unchanged(place.messages, messages):
-            value = {**document.lines.value(index), KEY: _display(messages)}
-            lines[index], changed = document.lines.write(value, index), True
-    return document.lines.assemble(lines) if changed else document.source.data
-
-
 def _messages(text: str) -> list[Message]:
     turns = list(_TURN.finditer(text))
     if not turns or turns[0].start() > 0:
@@ -83,8 +58,7 @@ def _messages(text: str) -> list[Message]:
     out: list[Message] = []
     for index, (role, content, raw) in enumerate(spoken):
         answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
-        parts = _parts(role, content, index, answered)
-        out.append(Message(ROLES[role], parts, raw, DIALECT))
+        out.append(Message(ROLES[role], _parts(role, content, index, answered), raw, DIALECT))
     return out
 
 
@@ -95,10 +69,6 @@ def _parts(role: str, content: str, index: int, answered: bool) -> tuple[Part, .
         speech = (Text(content),) if content != "None" else ()
         return (*speech, ToolCall(f"call_{index}", UNNAMED, "{}"))
     return (Text(content),) if content else ()
-
-
-def _display(messages: Sequence[Message]) -> str:
-    return "\n".join(_write_line(message) for message in messages)
 
 
 def _write_line(message: Message) -> str:
@@ -143,9 +113,27 @@ class TauBench(EmbeddedWire):
 
     def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every run, or for every line."""
-        return decode(self.name, source) if is_few_shot(source) else super().decode(source)
+        if not is_few_shot(source):
+            return super().decode(source)
+        lines, values, warnings = read_lines(source)
+        conversations, places = [], []
+        for index, value in enumerate(values):
+            if value is not None and isinstance(value.get(KEY), str):
+                there = Transcript.of(_messages(value[KEY]), DIALECT)
+                conversations.append(RecordedConversation(f"line {index + 1}", there))
+                places.append(ConversationPath((index, KEY), there.messages))
+        document = Examples(source, lines, tuple(places))
+        return Recording(self.name, tuple(conversations), document, warnings)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the runs, or the lines, again."""
-        few_shot = isinstance(recording.document, Examples)
-        return encode(recording) if few_shot else super().encode(recording)
+        if not isinstance(recording.document, Examples):
+            return super().encode(recording)
+        document = recording.document
+        lines, changed = list(document.lines.data), False
+        for place, there in zip(document.places, recording.conversations, strict=True):
+            messages, index = there.transcript.messages, int(place.path[0])
+            if not is_unchanged(place.messages, messages):
+                value = {**document.lines.value(index), KEY: "\n".join(map(_write_line, messages))}
+                lines[index], changed = document.lines.write(value, index), True
+        return document.lines.assemble(lines) if changed else document.source.data

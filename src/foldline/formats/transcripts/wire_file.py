@@ -28,11 +28,8 @@ class WireFile:
         """Ask the dialects."""
         document = source.document
         if isinstance(document, (list, dict)):
-            return (
-                _LINES * _surest([document])
-                if _is_line(document)
-                else _DOCUMENT * _surest(document)
-            )
+            line = _is_line(document)
+            return _LINES * _surest([document]) if line else _DOCUMENT * _surest(document)
         head = source.head
         return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
@@ -48,11 +45,8 @@ class WireFile:
         """Write the value, or the lines, again."""
         there = recording.conversations[0].transcript
         if isinstance(recording.document, MessageLines):
-            lines = recording.document
-            if is_unchanged(lines.messages, there.messages):
-                return lines.source.data
-            wires = dialect(there.dialect).messages(there.messages)
-            return lines.rewrite(wires, lambda wire, _: wire)
+            wire = dialect(there.dialect)
+            return recording.document.rewrite(there.messages, wire, lambda value, _: value)
         document: JsonDocument = recording.document
         if is_unchanged(document.places[0].messages, there.messages):
             return document.source.data

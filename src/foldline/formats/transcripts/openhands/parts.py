@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.blocks import media_from_url
-from foldline.formats.fields import expect
+from foldline.formats.blocks import media_from_url, read_thinking_blocks
+from foldline.formats.fields import ROLES, expect, read_content
 from foldline.formats.foreign import flat_text
-from foldline.formats.tool_json import arguments_text
+from foldline.formats.tool_json import CallShape, arguments_text
 from foldline.values.messages import (
     Content,
     Message,
@@ -23,12 +24,19 @@ from foldline.values.messages import (
 )
 
 NAME = "openhands"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """
+    A kind of event: its role, and how its parts are read and written.
+
+    ``write`` is given an event, its parts as they were read, and as they are now.
+    """
+
+    role: Role
+    read: Callable[[dict[str, Any], int], tuple[Part, ...]]
+    write: Callable[[dict[str, Any], Sequence[Part], Sequence[Part]], dict[str, Any]]
 
 
 def role_of(event: dict[str, Any], row: int) -> Role:
@@ -40,9 +48,9 @@ def role_of(event: dict[str, Any], row: int) -> Role:
     """
     kind = event["kind"]
     if kind != "MessageEvent":
-        return KINDS[kind][0]
+        return KINDS[kind].role
     message = expect(event.get("llm_message"), dict, row, "llm_message")
-    role = _ROLES.get(str(message.get("role")))
+    role = ROLES.get(str(message.get("role")))
     if role is None:
         raise InputError(
             f"unknown role {message.get('role')!r}", index=row, field="llm_message.role"
@@ -58,20 +66,14 @@ def read_event(event: dict[str, Any], row: int) -> tuple[Part, ...]:
         event: An event whose kind is in ``KINDS``.
         row: Position of its line, named in errors.
     """
-    return KINDS[event["kind"]][1](event, row)
+    return KINDS[event["kind"]].read(event, row)
 
 
 def _blocks(value: Any, row: int, name: str) -> tuple[Content, ...]:
-    if isinstance(value, str):
-        return (Text(value, raw=value),) if value else ()
-    items = expect(value if value is not None else [], list, row, name)
-    return tuple(
-        _block(expect(item, dict, row, f"{name}[{position}]"))
-        for position, item in enumerate(items)
-    )
+    return read_content([] if value is None else value, row, name, _block, (list,))
 
 
-def _block(block: dict[str, Any]) -> Content:
+def _block(block: dict[str, Any], _: int, __: str) -> Content:
     if isinstance(block.get("text"), str):
         return Text(block["text"], raw=block)
     urls = block.get("image_urls")
@@ -81,15 +83,11 @@ def _block(block: dict[str, Any]) -> Content:
 
 
 def _system(event: dict[str, Any], row: int) -> tuple[Part, ...]:
-    return tuple(
-        part
-        for key in ("system_prompt", "dynamic_context")
-        for part in _blocks(_as_list(event.get(key)), row, key)
-    )
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
+    parts: list[Part] = []
+    for key in ("system_prompt", "dynamic_context"):
+        value = event.get(key)
+        parts += _blocks([value] if isinstance(value, dict) else value, row, key)
+    return tuple(parts)
 
 
 def _message(event: dict[str, Any], row: int) -> tuple[Part, ...]:
@@ -111,11 +109,7 @@ def _reasoning(event: dict[str, Any], speech: Sequence[Content]) -> tuple[Thinki
     """Read the reasoning, unless the visible text repeats it."""
     blocks = event.get("thinking_blocks")
     if isinstance(blocks, list) and blocks:
-        return tuple(
-            Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
-            for block in blocks
-            if isinstance(block, dict)
-        )
+        return read_thinking_blocks(blocks)
     item = event.get("responses_reasoning_item")
     if isinstance(item, dict):
         summary = "\n".join(str(line) for line in item.get("summary") or ())
@@ -143,10 +137,12 @@ def _action(event: dict[str, Any], row: int) -> tuple[Part, ...]:
 
 def _call(value: Any, row: int, name: str) -> ToolCall:
     call = expect(value, dict, row, name)
-    inner = call["function"] if isinstance(call.get("function"), dict) else call
-    number = expect(call.get("id"), str, row, f"{name}.id")
-    tool = expect(inner.get("name"), str, row, f"{name}.name")
-    return ToolCall(number, tool, arguments_text(inner.get("arguments")), raw=call)
+    return _shape(call).read(call, row, name)
+
+
+def _shape(call: dict[str, Any]) -> CallShape:
+    inner = "function" if isinstance(call.get("function"), dict) else ""
+    return CallShape(inner=inner, needs_id=True)
 
 
 def _result(event: dict[str, Any], row: int, content: Sequence[Content], failed: bool) -> Part:
@@ -166,28 +162,6 @@ def _observation(event: dict[str, Any], row: int) -> tuple[Part, ...]:
     return (_result(event, row, content, seen.get("is_error") is True),)
 
 
-def _error(event: dict[str, Any], row: int) -> tuple[Part, ...]:
-    return (_result(event, row, _blocks(event.get("error"), row, "error"), failed=True),)
-
-
-def _rejection(event: dict[str, Any], row: int) -> tuple[Part, ...]:
-    reason = event.get("rejection_reason")
-    return (_result(event, row, _blocks(reason, row, "rejection_reason"), failed=True),)
-
-
-_Reader = Callable[[dict[str, Any], int], tuple[Part, ...]]
-
-KINDS: dict[str, tuple[Role, _Reader]] = {
-    "SystemPromptEvent": ("system", _system),
-    "MessageEvent": ("user", _message),
-    "ActionEvent": ("assistant", _action),
-    "ObservationEvent": ("tool", _observation),
-    "AgentErrorEvent": ("tool", _error),
-    "UserRejectObservation": ("tool", _rejection),
-}
-"""The events that a model reads: their role, and how their parts are read."""
-
-
 def write_events(message: Message) -> list[Any]:
     """Write the events of a changed message; the parts stand where they were read."""
     before = [read_event(event, 0) for event in message.raw]
@@ -198,7 +172,7 @@ def write_events(message: Message) -> list[Any]:
         new = message.parts[done : done + len(old)]
         done += len(old)
         same = all(a is b or a == b for a, b in zip(old, new, strict=True))
-        out.append(event if same else _WRITERS[event["kind"]](event, old, new))
+        out.append(event if same else KINDS[event["kind"]].write(event, old, new))
     return out
 
 
@@ -217,19 +191,17 @@ def new_events(message: Message) -> list[Any]:
     ]
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if rest or not out:
+        content = [{"type": "text", "text": flat_text(rest)}]
+        words: dict[str, Any] = {"role": message.role, "content": content}
+        calls = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments, "origin": "completion"}
+            for call in message.calls
+        ]
+        words |= {"tool_calls": calls} if calls else {}
         source = "agent" if message.role == "assistant" else "user"
-        out.append({"id": message.id, "source": source, **_write_words(message, rest)})
+        event = {"id": message.id, "source": source, "llm_message": words}
+        out.append({**event, "kind": "MessageEvent"})
     return out
-
-
-def _write_words(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
-    content = [{"type": "text", "text": flat_text(parts)}]
-    llm: dict[str, Any] = {"role": message.role, "content": content}
-    calls = [
-        {"id": call.id, "name": call.name, "arguments": call.arguments, "origin": "completion"}
-        for call in message.calls
-    ]
-    return {"llm_message": {**llm, "tool_calls": calls} if calls else llm, "kind": "MessageEvent"}
 
 
 def _content_wire(parts: Sequence[Part]) -> list[Any]:
@@ -255,10 +227,13 @@ def _write_message(
     message = event["llm_message"]
     spoken = _answer(new) if message.get("role") == "tool" else new
     changed = {**message, "content": _content_wire(spoken), **_kept_reasoning(message, new)}
-    if any(isinstance(part, ToolCall) for part in new):
-        changed["tool_calls"] = _calls(old, new)
-    whole: dict[str, Any] = {**event, "llm_message": changed}
-    return whole | ({"extended_content": []} if event.get("extended_content") else {})
+    calls = [
+        part.raw if part == before else _shape(part.raw).write(part, part.raw)
+        for before, part in zip(old, new, strict=True)
+        if isinstance(part, ToolCall) and isinstance(part.raw, dict)
+    ]
+    changed |= {"tool_calls": calls} if calls else {}
+    return {**event, "llm_message": changed, **_emptied(event, "extended_content")}
 
 
 def _write_action(
@@ -268,23 +243,8 @@ def _write_action(
     for before, part in zip(old, new, strict=True):
         if isinstance(part, ToolCall) and part != before:
             # The parsed action repeats the arguments; without it the call alone speaks.
-            changed |= {"tool_call": _call_wire(part), "action": None}
+            changed |= {"tool_call": _shape(part.raw).write(part, part.raw), "action": None}
     return changed
-
-
-def _calls(old: Sequence[Part], new: Sequence[Part]) -> list[Any]:
-    out = []
-    for before, part in zip(old, new, strict=True):
-        if isinstance(part, ToolCall) and isinstance(part.raw, dict):
-            out.append(part.raw if part == before else _call_wire(part))
-    return out
-
-
-def _call_wire(call: ToolCall) -> dict[str, Any]:
-    inner = call.raw.get("function")
-    if isinstance(inner, dict):
-        return {**call.raw, "function": {**inner, "arguments": call.arguments}}
-    return {**call.raw, "arguments": call.arguments}
 
 
 def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any]:
@@ -294,34 +254,40 @@ def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any
         return {"thinking_blocks": [part.raw for part in kept]} if blocks else {}
     gone = ("reasoning_content", "responses_reasoning_item")
     blank: dict[str, Any] = {key: None for key in gone if event.get(key)}
-    return blank | ({"thinking_blocks": []} if event.get("thinking_blocks") else {})
+    return blank | _emptied(event, "thinking_blocks")
+
+
+def _emptied(event: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a list of an event that says the same again, without anything in it."""
+    return {key: []} if event.get(key) else {}
 
 
 def _write_observation(
     event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]
 ) -> dict[str, Any]:
     content = _content_wire(_answer(new))
-    changed = {**event, "observation": {**event["observation"], "content": content}}
-    return changed | ({"extended_content": []} if event.get("extended_content") else {})
+    seen = {**event["observation"], "content": content}
+    return {**event, "observation": seen, **_emptied(event, "extended_content")}
 
 
-def _write_error(event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]) -> dict[str, Any]:
-    return {**event, "error": flat_text(_answer(new))}
+def _failure(key: str) -> EventKind:
+    """Return the kind of an event that is a failed result, whose text stands under a key."""
+
+    def read(event: dict[str, Any], row: int) -> tuple[Part, ...]:
+        return (_result(event, row, _blocks(event.get(key), row, key), failed=True),)
+
+    def write(event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]) -> dict[str, Any]:
+        return {**event, key: flat_text(_answer(new))}
+
+    return EventKind("tool", read, write)
 
 
-def _write_rejection(
-    event: dict[str, Any], _: Sequence[Part], new: Sequence[Part]
-) -> dict[str, Any]:
-    return {**event, "rejection_reason": flat_text(_answer(new))}
-
-
-_Writer = Callable[[dict[str, Any], Sequence[Part], Sequence[Part]], dict[str, Any]]
-
-_WRITERS: dict[str, _Writer] = {
-    "SystemPromptEvent": _write_system,
-    "MessageEvent": _write_message,
-    "ActionEvent": _write_action,
-    "ObservationEvent": _write_observation,
-    "AgentErrorEvent": _write_error,
-    "UserRejectObservation": _write_rejection,
+KINDS: dict[str, EventKind] = {
+    "SystemPromptEvent": EventKind("system", _system, _write_system),
+    "MessageEvent": EventKind("user", _message, _write_message),
+    "ActionEvent": EventKind("assistant", _action, _write_action),
+    "ObservationEvent": EventKind("tool", _observation, _write_observation),
+    "AgentErrorEvent": _failure("error"),
+    "UserRejectObservation": _failure("rejection_reason"),
 }
+"""The events that a model reads."""

@@ -11,24 +11,30 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from foldline.formats.arrangement import Slot
-from foldline.formats.jsonl import SessionDraft
-from foldline.formats.recording import Recording, name_segments, wrong_format
+from foldline.formats.jsonl import JsonDraft, SessionFormat
 from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.pi.read import NAME, PiSegment, PiSession, read, wires
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Text
-from foldline.values.transcript import Transcript
 
 
-class Pi:
-    """The session files under ``~/.pi/agent/sessions``."""
+class Pi(SessionFormat):
+    """
+    The session files under ``~/.pi/agent/sessions``.
+
+    A changed message changes its entry, a new one becomes a ``message`` entry, or the summary of
+    the compaction where it replaces that summary.
+    """
 
     name = NAME
     title = "pi session (.jsonl)"
+    dialect = NAME
+    read = staticmethod(read)
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for the header, and for messages in the shape of pi."""
@@ -38,30 +44,16 @@ class Pi:
         messages = [record.get("message") for record in records if record.get("type") == "message"]
         return 1.0 if all(isinstance(m, dict) and "role" in m for m in messages) else 0.0
 
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read the segments of a session."""
-        if not self.recognises(source):
-            raise wrong_format(source, self.title)
-        session, warnings = read(source)
-        transcripts = [Transcript(segment.messages, NAME) for segment in session.segments]
-        return Recording(self.name, name_segments(transcripts, session.id), session, warnings)
-
-    def encode(self, recording: Recording) -> bytes:
-        """
-        Write a session.
-
-        Untouched entries stay as they are, a changed message changes its entry, a new one becomes
-        a ``message`` entry, or the summary of the compaction where it replaces that summary.
-        """
-        session: PiSession = recording.document
-        return _Draft(session).write(session.segments, recording)
+    def draft(self, session: PiSession) -> JsonDraft:
+        """Begin the changed file."""
+        return _Draft(session)
 
 
-class _Draft(SessionDraft):
+class _Draft(JsonDraft):
     """The file in the making, with changed messages and summaries."""
 
     def __init__(self, session: PiSession) -> None:
-        super().__init__(session.lines)
+        super().__init__(session.lines, session.entries)
         self.session = session
         self.is_linked = bool(session.entries) and (
             session.tree.keys[session.entries[-1]] is not None
@@ -112,48 +104,36 @@ class _Draft(SessionDraft):
         last = max(left, default=-1)
         return {n for n in self.session.entries if n > last and n not in self.session.path}
 
-    def lines(self) -> Iterator[bytes]:
-        """Write all slots."""
-        lines, kept = self.old, self._first_kept()
-        neighbour = self.session.entries[0] if self.session.entries else 0
-        for slot in self.slots:
-            if isinstance(slot, Message):
-                for record in self._records(slot, neighbour):
-                    yield lines.write(record, like=neighbour)
-                continue
-            changes = self._changes(slot) | kept.get(slot, {})
-            if changes:
-                yield lines.write({**lines.value(slot), **changes}, like=slot)
-            else:
-                yield lines.data[slot]
-            neighbour = slot if slot in self.session.entries else neighbour
-
-    def _changes(self, line: int) -> dict[str, Any]:
-        """Return the fields of an entry that change, apart from what a compaction kept."""
+    def changed(self, line: int) -> Any:
+        """Return an entry of which fields change."""
+        known = (self.parents, self.summaries, self.wires, self._first_kept)
+        if not any(line in lines for lines in known):
+            return None
         changes: dict[str, Any] = {}
         if line in self.parents:
             changes["parentId"] = self.parents[line]
         if line in self.summaries:
             changes["summary"] = self.summaries[line]
+        record = self.old.value(line)
         for wire in self.wires.get(line, ())[:1]:
-            kind = self.old.value(line).get("type")
             fields = {"custom_message": "content", "branch_summary": "summary"}
-            key = fields.get(str(kind), "message")
+            key = fields.get(str(record.get("type")), "message")
             changes[key] = wire if key == "message" else wire[key]
-        return changes
+        changes |= self._first_kept.get(line, {})
+        return {**record, **changes} if changes else None
 
-    def _records(self, message: Message, neighbour: int) -> Iterator[dict[str, Any]]:
+    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
         """Make the entries of a new message, at the time of its neighbour."""
-        near, parent = self.old.value(neighbour), self.parents.get(message.id)
-        all_wires = self.wires[message.id]
+        parent, all_wires = self.parents.get(message.id), self.wires[message.id]
+        stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
         for number, wire in enumerate(all_wires, start=1):
-            stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
             links: dict[str, Any] = {}
             if self.is_linked:
                 links = {"id": _entry_id(message, len(all_wires) - number), "parentId": parent}
                 parent = links["id"]
             yield {"type": "message", **links, **stamp, "message": wire}
 
+    @cached_property
     def _first_kept(self) -> dict[int, dict[str, Any]]:
         """Point every compaction at the first entry that it keeps in the changed file."""
         entries = frozenset(self.session.entries)

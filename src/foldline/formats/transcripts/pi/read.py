@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from foldline.formats.arrangement import LineTree, Places, text_column
+from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
-from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
+from foldline.formats.fields import bounded_nesting, expect, plain_usage, read_content, text_or
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.jsonl import Lines, Segment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
     Media,
@@ -31,16 +31,10 @@ from foldline.values.transcript import Transcript
 
 NAME = "pi"
 
-ROLES: dict[str, Role] = {
-    "user": "user",
-    "custom": "user",
-    "hookMessage": "user",
-    "assistant": "assistant",
-    "toolResult": "tool",
-    "bashExecution": "user",
-    "compactionSummary": "user",
-    "branchSummary": "user",
-}
+CALL = CallShape(new={"type": "toolCall"})
+
+ROLES: dict[str, Role] = {"assistant": "assistant", "toolResult": "tool"}
+"""The roles of messages by what pi calls them; everything else is read as what the user says."""
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite")
 
@@ -66,7 +60,7 @@ def message(wire: dict[str, Any], index: int) -> Message:
     elif named == "toolResult":
         parts = (_result(wire, index),)
     else:
-        parts = _parts(wire.get("content"), index)
+        parts = read_content(wire.get("content"), index, "content", _part)
     return Message(role, parts, wire, NAME, usage=plain_usage(wire.get("usage"), *USAGE))
 
 
@@ -95,26 +89,13 @@ def _command_text(wire: dict[str, Any]) -> str:
 
 def _result(wire: dict[str, Any], index: int) -> ToolResult:
     number = expect(wire.get("toolCallId"), (str, type(None)), index, "toolCallId")
-    name = wire.get("toolName")
-    content = tuple(
-        part
-        for part in _parts(wire.get("content"), index)
-        if isinstance(part, (Text, Media, Opaque))
-    )
-    failed = wire.get("isError") is True
-    return ToolResult(number, content, name if isinstance(name, str) else "", failed, raw=wire)
+    spoken = read_content(wire.get("content"), index, "content", _part)
+    content = tuple(part for part in spoken if isinstance(part, (Text, Media, Opaque)))
+    name = text_or(wire.get("toolName"), "")
+    return ToolResult(number, content, name, wire.get("isError") is True, raw=wire)
 
 
-def _parts(content: Any, index: int) -> tuple[Part, ...]:
-    content = expect(content, (str, list, type(None)), index, "content")
-    if isinstance(content, str):
-        return (Text(content, raw=content),) if content else ()
-    blocks = enumerate(content or ())
-    return tuple(_part(block, index, f"content[{at}]") for at, block in blocks)
-
-
-def _part(block: Any, index: int, field: str) -> Part:
-    wire = expect(block, dict, index, field)
+def _part(wire: dict[str, Any], index: int, field: str) -> Part:
     match wire.get("type"):
         case "text":
             return Text(expect(wire.get("text"), str, index, f"{field}.text"), raw=wire)
@@ -122,10 +103,8 @@ def _part(block: Any, index: int, field: str) -> Part:
             text = expect(wire.get("thinking"), (str, type(None)), index, f"{field}.thinking")
             return Thinking(text or "", bool(wire.get("thinkingSignature")), raw=wire)
         case "toolCall":
-            number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
-            name = expect(wire.get("name"), str, index, f"{field}.name")
-            arguments = arguments_text(wire.get("arguments"), index, f"{field}.arguments")
-            return ToolCall(number, name, arguments, bool(wire.get("thoughtSignature")), raw=wire)
+            signed = bool(wire.get("thoughtSignature"))
+            return replace(CALL.read(wire, index, field), signed=signed)
         case "image":
             data = expect(wire.get("data"), str, index, f"{field}.data")
             return media_from_base64(data, str(wire.get("mimeType") or "image/png"), wire)
@@ -191,11 +170,9 @@ def _block(part: Part | Content) -> list[dict[str, Any]]:
 
 def _call(call: ToolCall, own: dict[str, Any]) -> dict[str, Any]:
     if own.get("type") != "toolCall":
-        own = {"type": "toolCall", "id": call.id or f"call_{call.name}", "name": call.name}
-    elif arguments_text(own.get("arguments"), None, "arguments") == call.arguments:
-        return own
-    kept = {key: value for key, value in own.items() if key != "partialJson"}
-    return {**kept, "arguments": arguments_object(call.arguments)}
+        return CALL.write(replace(call, id=call.id or f"call_{call.name}"), None)
+    written = CALL.write(call, own)
+    return own if written is own else {k: v for k, v in written.items() if k != "partialJson"}
 
 
 def _image(part: Media) -> dict[str, Any]:
@@ -210,16 +187,9 @@ MAX_SEGMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PiSegment:
-    """
-    What the model saw up to a compaction, or sees now.
+class PiSegment(Segment):
+    """A segment that begins with the summary of the line ``compaction``, where that has one."""
 
-    It begins with the summary of the line ``compaction``, if that line exists and has one;
-    ``places`` has the line of each message behind it.
-    """
-
-    messages: tuple[Message, ...] = field(default=(), repr=False)
-    places: Places = field(default_factory=dict, repr=False)
     compaction: int | None = None
 
 
@@ -275,15 +245,14 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
 
 def wire_of(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the message of an entry in the shape that pi gives it, None where it has none."""
-    match record.get("type"):
-        case "message":
-            wire = record.get("message")
-            return wire if isinstance(wire, dict) else None
-        case "custom_message":
+    match record:
+        case {"type": "message", "message": dict(wire)}:
+            return wire
+        case {"type": "custom_message"}:
             return {"role": "custom", "content": record.get("content")}
-        case "compaction":
+        case {"type": "compaction"}:
             return {"role": "compactionSummary", "summary": record.get("summary") or ""}
-        case "branch_summary":
+        case {"type": "branch_summary"}:
             return {"role": "branchSummary", "summary": record.get("summary") or ""}
         case _:
             return None
@@ -302,15 +271,11 @@ def _segment(
     lead = [compaction] if compaction is not None and summary and summary["summary"] else []
     numbers = [*lead, *seen]
     with at_line(numbers), bounded_nesting():
-        read_messages = list(_messages(records[number] for number in numbers))
-        messages = Transcript.of(read_messages, NAME).messages
+        wires = [wire_of(records[number]) or {} for number in numbers]
+        decoded = [message(wire, index) for index, wire in enumerate(wires)]
+        messages = Transcript.of(decoded, NAME).messages
     body = zip(messages[len(lead) :], seen, strict=True)
     return PiSegment(messages, {message.id: (line,) for message, line in body}, compaction)
-
-
-def _messages(records: Iterator[dict[str, Any]]) -> Iterator[Message]:
-    for index, record in enumerate(records):
-        yield message(wire_of(record) or {}, index)
 
 
 def _first_kept(record: dict[str, Any], line: int, entries: Sequence[int], tree: LineTree) -> int:
