@@ -169,7 +169,8 @@ def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, 
             text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
             missing = "" if matches.found else _no_match(holdings, found, pattern)
             least = "" if matches.complete else " at least"
-            note = f"{len(matches.found):,} matching lines{least}."
+            count = len(matches.found)
+            note = f"{count:,} matching line{'s' if count != 1 else ''}{least}."
             return text or clip(missing, wanted.fits), note
     question = parse_query(wanted.query or "")
     hits = answers.find_passages(places, question)

@@ -32,7 +32,7 @@ def test_another_process_recalls_every_byte(handle: str) -> None:
 def test_lines_and_hits_can_be_chosen(handle: str) -> None:
     hits = foldline("recall", handle, "--grep", "deploy.key", "--context", 1)
     assert f"31: # {PLANTED}" in hits.stdout
-    assert "1 matching lines" in hits.stderr
+    assert "1 matching line." in hits.stderr
     assert foldline("recall", handle, "--lines", "31").stdout == f"# {PLANTED}\n"
 
 
