@@ -52,6 +52,12 @@ def test_files_in_a_patch_are_listed():
     assert found == {"new.py": "created", "old.py": "deleted"}
 
 
+@pytest.mark.parametrize("end", ["\r\n", " \n", "\\\\n"])
+def test_a_file_in_a_patch_is_named_without_what_ends_its_line(end):
+    patch = f"*** Begin Patch{end}*** Update File: a.py{end}+x{end}*** End Patch"
+    assert [f.path for f in files([A(c("1", "apply_patch", patch))])] == ["a.py"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

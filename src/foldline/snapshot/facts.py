@@ -111,7 +111,8 @@ def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
                 yield path, operation(call.name, value)
                 return
     for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
-        yield path.strip(" \\"), {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+        done = {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+        yield path.strip().strip(" \\"), done
 
 
 def operation(tool: str, arguments: dict[str, Any]) -> str:
