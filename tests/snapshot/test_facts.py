@@ -135,6 +135,13 @@ def test_any_command_has_a_key_in_linear_time(command):
     assert process_time() - started < 1
 
 
+def test_many_commands_that_only_seem_to_cut_their_output_have_keys_in_little_time():
+    started = process_time()
+    for _ in range(1_000):
+        run_key("make | tail" + " " * 280 + ";a")
+    assert process_time() - started < 1
+
+
 def test_an_error_text_in_a_file_that_was_read_is_no_failure():
     assert open_errors([call("read", path="log.txt"), T("1", "error: old news")]) == []
 

@@ -48,7 +48,8 @@ _SHOWS = lazy_pattern(
 )
 _RUN_BY = lazy_pattern(r"(?:time|nice|timeout (?:-\S{1,20} )?\d{1,6}[smh]?) +")
 _CUT_BY = lazy_pattern(
-    r"\s*(?:\|\s*(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}|\d?>&?\s?[^\s|;&]{1,200}|2>&1)\s*\Z"
+    r"\s*+(?:\|\s*+(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}+"
+    r"|\d?>&?\s?[^\s|;&]{1,200}+|2>&1)\s*+\Z"
 )
 CUTS, CUT = 4, 300
 """How often an output is cut or sent elsewhere at the end of a command, and characters of that."""
