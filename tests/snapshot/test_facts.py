@@ -121,7 +121,8 @@ def test_another_command_mends_nothing(again):
 def test_what_a_command_prints_that_ends_well_is_no_failure_but_for_a_count_of_them():
     head = "Chunk ID: 1\nProcess exited with code {}\nOutput:\n"
     noise = "fatal: ambiguous argument 'nonexistent'\ntest result: ok. 167 passed"
-    for code, text, is_open in ((0, noise, False), (1, noise, True), (0, "2 failed", True)):
+    counts = [(0, "2 failed", True), (0, "9 runs, 2 failures", True), (0, "0 failures", False)]
+    for code, text, is_open in [(0, noise, False), (1, noise, True), *counts]:
         found = open_errors([call("run", command="make"), T("1", head.format(code) + text)])
         assert bool(found) is is_open
 

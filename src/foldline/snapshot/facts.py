@@ -35,9 +35,9 @@ _COUNTED = lazy_pattern(
 
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("<returncode>", "错误", "失败"),
+    *("failure", "<returncode>", "错误", "失败"),
 )
-"""One of these stands in every line that `_FAILURE` finds."""
+"""One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
 _EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
