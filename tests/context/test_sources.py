@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -76,6 +77,15 @@ def test_every_message_of_a_conversation_is_a_packet_of_its_own():
     )
     assert [p.content for p in said] == ["user: one", "assistant: two", "user: three"]
     assert [p.metadata["position"] for p in said] == [0, 1, 3]
+
+
+def test_a_message_may_be_any_object_with_a_role_and_a_content_also_a_named_tuple():
+    class Said(NamedTuple):
+        role: str
+        content: str
+
+    said = history([Said("user", "one"), SimpleNamespace(role="assistant", content="two")])
+    assert [p.content for p in said] == ["user: one", "assistant: two"]
 
 
 @pytest.mark.parametrize("bad", ["text", 3, None, {"content": "no role"}])

@@ -30,6 +30,11 @@ def test_a_task_is_ready_when_all_that_it_needs_is_done() -> None:
     ) == {"a": "done", "b": "ready", "c": "waiting"}
 
 
+def test_tasks_are_in_the_order_in_which_others_set_them_free() -> None:
+    graph = TaskGraph([task("a"), task("b"), task("c", "b"), task("x", "x"), task("z", "a")])
+    assert graph.order == ("a", "b", "z", "c")
+
+
 @pytest.mark.requirement("E4.3")
 def test_a_failure_blocks_all_that_follows_and_says_why() -> None:
     failed, free = task("a", status="failed"), task("free")

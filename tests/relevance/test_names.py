@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from foldline.relevance.names import (
     LONGEST,
     blank_separators,
+    is_exact,
     is_name,
     items,
     mentions,
@@ -28,6 +29,13 @@ def test_what_can_be_used_again_exactly_is_a_name(word):
 @pytest.mark.parametrize("word", ["-", "--", "-x", "deadbeef", "the", "The", "API"])
 def test_an_ordinary_word_is_none(word):
     assert not is_name(word)
+
+
+def test_a_path_a_number_a_hash_or_a_dotted_name_is_exact_and_no_other_name():
+    exact = ["src/app.py", "/etc/pass_wd", "me@host", "4711", "2.14.7", "deadbeef1", "a.b"]
+    assert all(is_name(word) and is_exact(word) for word in exact)
+    others = ["load_settings", "a_b.py", "loadSettings", "--verbose", "--a/b", "ENOENT", "the"]
+    assert not any(map(is_exact, others))
 
 
 def test_items_are_found_in_any_text_without_their_punctuation():

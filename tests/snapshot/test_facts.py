@@ -52,6 +52,12 @@ def test_files_in_a_patch_are_listed():
     assert found == {"new.py": "created", "old.py": "deleted"}
 
 
+@pytest.mark.parametrize("end", ["\r\n", " \n", "\\\\n"])
+def test_a_file_in_a_patch_is_named_without_what_ends_its_line(end):
+    patch = f"*** Begin Patch{end}*** Update File: a.py{end}+x{end}*** End Patch"
+    assert [f.path for f in files([A(c("1", "apply_patch", patch))])] == ["a.py"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
@@ -115,7 +121,8 @@ def test_another_command_mends_nothing(again):
 def test_what_a_command_prints_that_ends_well_is_no_failure_but_for_a_count_of_them():
     head = "Chunk ID: 1\nProcess exited with code {}\nOutput:\n"
     noise = "fatal: ambiguous argument 'nonexistent'\ntest result: ok. 167 passed"
-    for code, text, is_open in ((0, noise, False), (1, noise, True), (0, "2 failed", True)):
+    counts = [(0, "2 failed", True), (0, "9 runs, 2 failures", True), (0, "0 failures", False)]
+    for code, text, is_open in [(0, noise, False), (1, noise, True), *counts]:
         found = open_errors([call("run", command="make"), T("1", head.format(code) + text)])
         assert bool(found) is is_open
 
@@ -126,6 +133,13 @@ def test_what_a_command_prints_that_ends_well_is_no_failure_but_for_a_count_of_t
 def test_any_command_has_a_key_in_linear_time(command):
     started = process_time()
     run_key(command)
+    assert process_time() - started < 1
+
+
+def test_many_commands_that_only_seem_to_cut_their_output_have_keys_in_little_time():
+    started = process_time()
+    for _ in range(1_000):
+        run_key("make | tail" + " " * 280 + ";a")
     assert process_time() - started < 1
 
 

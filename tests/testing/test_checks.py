@@ -8,6 +8,7 @@ import pytest
 import foldline
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.testing import check_compaction, check_policy, check_run
+from foldline.testing.promises import check_prefix
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import Drop, Fold, Rewrite
 from foldline.values.identity import derived_id
@@ -128,6 +129,7 @@ def test_removing_without_a_handle_is_found():
         ("tokens_after", 10**7, "SHRINK"),
         ("budget", 10**6, "SHRINK"),
         ("kept_prefix", 5, "PREFIX"),
+        ("kept_prefix", 10**6, "PREFIX"),
         ("reason", "", "SHRINK"),
     ],
 )
@@ -137,6 +139,14 @@ def test_a_receipt_that_says_something_else_is_found(field, value, promise):
     lying = replace(result, receipt=replace(result.receipt, **{field: value}))
     with pytest.raises(AssertionError, match=promise):
         check_compaction(lying, messages, 2_000, counter=COUNTER)
+
+
+def test_a_prefix_that_is_not_there_at_all_is_found():
+    messages = history()
+    result = foldline.compact(messages, budget=2_000, counter=COUNTER)
+    assert result.receipt.kept_prefix
+    with pytest.raises(AssertionError, match="PREFIX"):
+        check_prefix(replace(result, messages=[]), messages)
 
 
 def test_a_failed_compaction_must_return_the_very_object_that_came_in():

@@ -37,7 +37,7 @@ from foldline.context.shorten import (
 )
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, ModelLimits, Steps
-from foldline.relevance.names import items
+from foldline.relevance.names import is_exact, items
 from foldline.relevance.terms import term_set
 from foldline.values.tokens import TokenCounter
 
@@ -165,9 +165,6 @@ PROMPT_TOKENS: Final = 400
 
 SECONDS: Final = 30.0
 
-EXACT: Final = frozenset({"path", "number", "hash", "dotted"})
-"""Kinds of words that a summary may not make up."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
@@ -248,7 +245,7 @@ def _summary(packet: ContextPacket, room: int, how: Shortening) -> Steps[tuple[s
     if how.counter.text(text) > room:
         return "", "it was too long"
     source = packet.content
-    made_up = [word for word, kind in items(text).items() if kind in EXACT and word not in source]
+    made_up = [word for word in items(text) if is_exact(word) and word not in source]
     if made_up:
         return "", f"it names {made_up[0][:60]!r}, which the text does not"
     return text, ""

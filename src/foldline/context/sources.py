@@ -170,7 +170,11 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
 def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
     if isinstance(message, Recorded):
         return message.role, "\n".join(visible_texts(message)), None
-    role, content, when = (field_of(message, name) for name in ("role", "content", "timestamp"))
+    names = ("role", "content", "timestamp")
+    if isinstance(message, Mapping):
+        role, content, when = map(message.get, names)
+    else:
+        role, content, when = (getattr(message, name, None) for name in names)
     text = content if isinstance(content, str) else "\n".join(_blocks(content))
     if not isinstance(role, str) or (content is None and not isinstance(message, Mapping)):
         raise InputError("this is no message: it has no role or no content", index=index)

@@ -123,9 +123,10 @@ def _sort(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     sorter, out = TopologicalSorter(needs), list[str]()
     with suppress(CycleError):  # it goes on as far as no cycle is in the way
         sorter.prepare()
-    while ready := sorted(sorter.get_ready()):
-        out += ready
-        sorter.done(*ready)
+    out += sorted(sorter.get_ready())
+    for one in out:  # it grows meanwhile: those that a task sets free come one after another
+        sorter.done(one)
+        out += sorted(sorter.get_ready())
     return out
 
 

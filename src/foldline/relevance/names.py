@@ -44,6 +44,15 @@ def is_name(word: str) -> bool:
     return word.isupper() and len(word) >= 4
 
 
+def is_exact(name: str) -> bool:
+    """Return True for a path, number, hash or dotted name: what nobody says in other words."""
+    if "/" in name or name.replace(".", "").isdigit():
+        return not name.startswith("-")
+    if name.startswith("-") or "_" in name:
+        return False
+    return "." in name or "@" in name or (bool(_HEX.fullmatch(name)) and not name.isalpha())
+
+
 class _Memo(dict[str, tuple[str, ...]]):
     """The items of every word seen so far; a loop at C speed asks it for many words at once."""
 

@@ -35,9 +35,9 @@ _COUNTED = lazy_pattern(
 
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("<returncode>", "错误", "失败"),
+    *("failure", "<returncode>", "错误", "失败"),
 )
-"""One of these stands in every line that `_FAILURE` finds."""
+"""One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
 _EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
@@ -48,7 +48,8 @@ _SHOWS = lazy_pattern(
 )
 _RUN_BY = lazy_pattern(r"(?:time|nice|timeout (?:-\S{1,20} )?\d{1,6}[smh]?) +")
 _CUT_BY = lazy_pattern(
-    r"\s*(?:\|\s*(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}|\d?>&?\s?[^\s|;&]{1,200}|2>&1)\s*\Z"
+    r"\s*+(?:\|\s*+(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}+"
+    r"|\d?>&?\s?[^\s|;&]{1,200}+|2>&1)\s*+\Z"
 )
 CUTS, CUT = 4, 300
 """How often an output is cut or sent elsewhere at the end of a command, and characters of that."""
@@ -111,7 +112,8 @@ def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
                 yield path, operation(call.name, value)
                 return
     for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
-        yield path.strip(" \\"), {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+        done = {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+        yield path.strip().strip(" \\"), done
 
 
 def operation(tool: str, arguments: dict[str, Any]) -> str:

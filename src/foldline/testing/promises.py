@@ -138,21 +138,24 @@ def check_prefix(result: Compaction[Any], given: Any) -> None:
     if result.receipt.status != "compacted":
         return
     before, after = _items(given), _items(result.messages)
-    kept = result.receipt.kept_prefix if before and after else 0
+    if before is None or after is None:
+        return
+    kept = result.receipt.kept_prefix
     for index in range(kept):
-        assert after[index] is before[index], (
+        untouched = index < min(len(before), len(after)) and after[index] is before[index]
+        assert untouched, (
             f"PREFIX: the receipt says that the first {kept} messages are untouched, but message "
             f"{index} is another object."
         )
 
 
-def _items(wire: Any) -> list[Any]:
-    """Return the list of messages in a wire value; nothing where nothing was encoded."""
+def _items(wire: Any) -> list[Any] | None:
+    """Return the list of messages in a wire value; None where nothing was encoded."""
     if isinstance(wire, dict):
         if isinstance(wire.get("values"), dict):
             wire = wire["values"]
         wire = next((wire[k] for k in ("messages", "contents", "input") if k in wire), None)
-    return wire if isinstance(wire, list) else []
+    return wire if isinstance(wire, list) else None
 
 
 def check_idemp(result: Compaction[Any], again: Callable[[Any], Compaction[Any]]) -> None:

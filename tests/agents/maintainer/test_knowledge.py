@@ -105,6 +105,12 @@ def test_searches_take_types_and_an_empty_query(known):
     assert known.blockers == 1
 
 
+def test_a_search_reads_no_other_notes_than_those_it_finds(known, monkeypatch):
+    known.keep(piece())
+    monkeypatch.setattr(known.notes, "list", None)  # listing any would fail
+    assert known.look_up("rate")
+
+
 @pytest.mark.requirement("E4.1")
 def test_the_rule_is_total_and_is_the_table_that_is_documented():
     rows = [row.split("|")[1:-1] for row in (knowledge.__doc__ or "").splitlines() if "| t" in row]

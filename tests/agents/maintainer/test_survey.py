@@ -73,6 +73,18 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
     assert survey_codebase(tmp_path, SurveySettings(files=1)).files <= 1
 
 
+def test_a_link_to_a_name_that_no_file_can_have_breaks_no_survey(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "link.py").symlink_to("a" * 300)
+    assert set(survey_codebase(tmp_path).hashes) == {"a.py"}
+
+
+def test_functions_are_said_before_what_was_left_for_later(tmp_path):
+    text = render_survey(survey_codebase(codebase(tmp_path)))
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["Structure", "Hot spots", "Complex functions", "Left for later", "Tests"]
+
+
 def test_names_that_would_command_a_terminal_are_spelled_out(tmp_path):
     (tmp_path / "a\x1b[2J|b.py").write_text("x = 1  # TODO \x1b]0;you\x07 were here\n" * 25)
     text = render_survey(survey_codebase(tmp_path))

@@ -247,10 +247,11 @@ class CodebaseKnowledge:
         self, query: str, kinds: Sequence[str] = (), limit: int = 10
     ) -> list[dict[str, Any]]:
         """Search notes and memories; without a query, the notes that were changed last."""
-        notes: Iterable[Note] = self.all_notes()
         if query.strip():
             found = self.notes.search(query, limit=MOST if kinds else limit)
-            notes = (one.note for one in found)
+            notes: Iterable[Note] = (one.note for one in found)
+        else:
+            notes = self.all_notes()
         chosen = [note for note in notes if not kinds or note.type in kinds][:limit]
         rows = [_row(note, self.mark(note.source)) for note in chosen]
         if query.strip() and not kinds:

@@ -264,7 +264,8 @@ def _folders(found: Sequence[measures.SurveyedFile], depth: int = 3) -> dict[str
 
 # --- in words ------------------------------------------------------------------------------
 
-Part: TypeAlias = Literal["structure", "hot", "markers", "complexity", "tests", "troubles"]
+# In the order in which they are said.
+Part: TypeAlias = Literal["structure", "hot", "complexity", "markers", "tests", "troubles"]
 
 
 def render_survey(

@@ -98,7 +98,7 @@ def list_paths(root: Path, most: int) -> Iterator[str]:
             folders[:] = sorted(kept)
             yield from (Path(folder, name) for name in sorted(names))
 
-    files = (path for path in walk() if path.is_file() and not path.is_symlink())
+    files = (path for path in walk() if not path.is_symlink() and path.is_file())
     return (path.relative_to(root).as_posix() for path in islice(files, most))
 
 
