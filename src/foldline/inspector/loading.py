@@ -108,8 +108,8 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     log = {message.id: message for message in (*trace.log, *light)}
     changed = known.keys() - {message.id for message in light}
     if changed:
-        before = {m.id for segment in earlier for m in segment.messages}
-        log = {number: m for number, m in log.items() if number not in changed - before}
+        gone = changed - {m.id for segment in earlier for m in segment.messages}
+        log = {number: m for number, m in log.items() if number not in gone}
     status = marked.path.stat()
     made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),
