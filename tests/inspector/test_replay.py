@@ -2,11 +2,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.cli.sample import conversation
-from tests.inspector.sample import NAME, claude_code, from_our_archive, from_our_file, make_archive
+from tests.inspector.sample import (
+    NAME,
+    claude_code,
+    from_our_archive,
+    from_our_file,
+    make_archive,
+    quiet,
+)
 
 from foldline import Session
 from foldline.archive import Archive
+from foldline.core.config import Config
+from foldline.errors import RecallError
+from foldline.inspector.loading import from_archive
 from foldline.inspector.timeline import ViewSegment, replay_archive, requests
 from foldline.values.messages import Message, Text
 
@@ -84,3 +95,12 @@ def test_all_that_was_said_is_in_the_log_whatever_was_shown(tmp_path: Path) -> N
     trace = from_our_archive(tmp_path)
     assert len(trace.log) == len(conversation(40))
     assert len(trace.segments[-1].messages) < len(trace.log)
+
+
+def test_a_session_that_is_deleted_while_it_is_read_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_archive(tmp_path, steps=2)
+    monkeypatch.setattr(Archive, "sessions", lambda _: ())
+    with pytest.raises(RecallError, match="There is no session 'nightly'"):
+        from_archive(path, NAME, Config(), quiet)

@@ -91,6 +91,15 @@ def test_undo_gives_back_what_was_out_of_view_after_a_confirmation(visitor: Visi
     assert "undo" in visitor.ask(visitor.ours).body
 
 
+def test_a_change_that_fails_shows_the_session_as_it_is_by_now(visitor: Visitor) -> None:
+    visitor.ask(f"{visitor.ours}/undo")
+    with Archive.open(visitor.archive) as archive:
+        while archive.undo(NAME):
+            pass
+    assert visitor.ask(f"{visitor.ours}/undo", "POST").status == 422
+    assert "no compaction that can be undone" in visitor.ask(f"{visitor.ours}/undo").body
+
+
 def test_a_session_is_compacted_from_a_message_on(visitor: Visitor) -> None:
     while visitor.ask(f"{visitor.ours}/undo", "POST").status == 303:
         pass

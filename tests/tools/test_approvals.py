@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -187,3 +188,16 @@ def test_a_queue_is_answered_by_another_thread():
     worker.join(10)
     assert found[0].person == "bo"
     assert queue.pending() == ()
+
+
+def test_an_answer_that_a_queue_took_counts_though_the_question_expires_meanwhile():
+    queue, found = PromptQueue(), []
+    asked = request(expires=time.time() + 0.1)
+    worker = threading.Thread(target=lambda: found.append(queue(asked)), daemon=True)
+    with queue._changed:
+        worker.start()
+        (open_one,) = queue.pending(10)
+        time.sleep(0.3)
+        queue.answer(open_one.id, True, person="bo")
+    worker.join(10)
+    assert found[0].person == "bo"

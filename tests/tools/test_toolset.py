@@ -60,6 +60,22 @@ def test_a_call_that_changes_something_waits_for_those_before_it_and_runs_alone(
 
 
 @pytest.mark.requirement("H20")
+def test_a_tool_that_is_registered_by_the_call_before_counts_as_what_it_is_now():
+    crowd = Crowd()
+    registry = registry_of(crowd)
+    changes = Tool("read", "A tool.", ANY, lambda _: ToolOutput(""), crowd.run, labels={"write"})
+
+    async def swap(given):
+        registry.add(changes, replace=True)
+        return ToolOutput("")
+
+    registry.add(Tool("swap", "A tool.", ANY, lambda _: ToolOutput(""), swap, labels={"write"}))
+    asyncio.run(registry.arun_all([("swap", {}), ("read", {"n": 1}), ("read", {"n": 2})]))
+    assert crowd.order == [1, 2]
+    assert crowd.most == 1
+
+
+@pytest.mark.requirement("H20")
 def test_a_plain_tool_that_hangs_is_given_up_in_time_and_holds_up_nobody():
     gate = threading.Event()
     registry = ToolRegistry()

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
+from foldline.errors import RecallError
 from foldline.inspector.file_reading import (
     APART,
     mark,
@@ -108,8 +109,8 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     log = {message.id: message for message in (*trace.log, *light)}
     changed = known.keys() - {message.id for message in light}
     if changed:
-        before = {m.id for segment in earlier for m in segment.messages}
-        log = {number: m for number, m in log.items() if number not in changed - before}
+        gone = changed - {m.id for segment in earlier for m in segment.messages}
+        log = {number: m for number, m in log.items() if number not in gone}
     status = marked.path.stat()
     made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),
@@ -146,7 +147,9 @@ def from_archive(
     with Archive.open(path) as archive:
         log = archive.messages(name)
         batches = archive.compactions(name)
-        info = next(one for one in archive.sessions() if one.head.name == name)
+        info = next((one for one in archive.sessions() if one.head.name == name), None)
+    if info is None:
+        raise RecallError(f"There is no session {name!r}.", hint="Somebody has just deleted it.")
     light = tuple(map(without_wire, log))
     progress(0.4, "Replaying what was shown")
     segments = replay_archive(light, batches)

@@ -96,9 +96,14 @@ def serve_http(tools: Iterable[Tool], host: str, port: int, token: str = "") -> 
     hosts = [f"{named}:{port}", *(f"{one}:{port}" for one in ("127.0.0.1", "localhost", "[::1]"))]
     origins = [f"http://{one}" for one in hosts]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-    server = Server(tools, token=token, address=f"{address}{PATH}")
-    where: dict[str, Any] = {"host": host, "port": port, "streamable_http_path": PATH}
-    server.run("streamable-http", **where, stateless_http=True, transport_security=security)
+    Server(tools, token=token, address=f"{address}{PATH}").run(
+        "streamable-http",
+        host=host,
+        port=port,
+        streamable_http_path=PATH,
+        stateless_http=True,
+        transport_security=security,
+    )
 
 
 def _describe(tool: Tool) -> McpTool:

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -339,10 +339,11 @@ class PromptQueue:
             self._open[request.id] = request, answer
             self._changed.notify_all()
         try:
-            return answer.result(min(DAY, max(0.0, request.expires - time.time())))
+            wait([answer], min(DAY, max(0.0, request.expires - time.time())))
         finally:
-            with self._changed:
+            with self._changed:  # until here it is open, and whoever answers is heard
                 self._open.pop(request.id, None)
+        return answer.result(0)
 
     def pending(self, seconds: float = 0.0) -> Sequence[ApprovalRequest]:
         """Return the open questions; wait up to so many seconds for the first one."""
@@ -367,6 +368,6 @@ class PromptQueue:
         """
         with self._changed:
             _, waiting = self._open.pop(request, (None, None))
-        if waiting is None:
-            raise InputError(f"no open question has the id {request[:40]!r}")
-        waiting.set_result(ApprovalAnswer(allowed is True, scope, person))
+            if waiting is None:
+                raise InputError(f"no open question has the id {request[:40]!r}")
+            waiting.set_result(ApprovalAnswer(allowed is True, scope, person))

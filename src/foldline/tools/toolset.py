@@ -248,8 +248,12 @@ class Toolset(ToolCollection):
 
     def _together(self, calls: Sequence[Call]) -> Iterator[list[int]]:
         """Yield positions of calls that may run at the same time."""
-        looks = [self.has_only(name, TOGETHER) for name, _ in calls]
-        for together, positions in groupby(range(len(calls)), looks.__getitem__):
+
+        def looks(index: int) -> bool:
+            """Ask only when it is its turn: a call before it may register another tool."""
+            return self.has_only(calls[index][0], TOGETHER)
+
+        for together, positions in groupby(range(len(calls)), looks):
             if together:
                 yield list(positions)
             else:
@@ -278,8 +282,11 @@ class CombinedToolset(Toolset):
         return tuple(found.values())
 
     def _find(self, name: str) -> Slot | ToolOutput:
-        found = [tools._find(name) for tools in self._sets]
-        slots = (one for one in found if isinstance(one, Slot))
-        told = (one for one in found if isinstance(one, ToolOutput))
-        refused = (one for one in told if one.code is not ErrorCode.NOT_FOUND)
-        return next(slots, None) or next(refused, None) or self._missing(name)
+        refused: ToolOutput | None = None
+        for tools in self._sets:
+            found = tools._find(name)
+            if isinstance(found, Slot):
+                return found
+            if found.code is not ErrorCode.NOT_FOUND:
+                refused = refused or found
+        return refused or self._missing(name)

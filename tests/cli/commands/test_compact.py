@@ -100,6 +100,7 @@ def test_the_budget_that_is_named_does_even_where_more_room_lets_more_stay(tmp_p
     ("words", "told"),
     [
         ([], "Say how small"),
+        (["--policy", "magic"], "Say how small"),
         (["--budget", "9", "--window", "9"], "not both"),
         (["--budget", "0"], "leaves no room"),
         (["--budget", "-3"], "leaves no room"),

@@ -105,6 +105,7 @@ def test_language_notation_and_order_can_be_chosen(folder: Path):
         (("build", "--query", "q", "--system", "missing"), 3, "no file that can be read"),
         (("build", "--query", "q", "--history", "-", "--system", "-"), 2, "can be stdin"),
         (("lint", "missing"), 3, "no file that can be read"),
+        (("lint", "m" * 300), 3, "be read"),
         (("compare", "missing", "--with", "decay=1"), 3, "no file that can be read"),
         (("compare", "-", "--with", "decay"), 2, "KEY=VALUE"),
         (("compare", "-", "--with", "decai=1"), 2, "Did you mean 'decay'"),

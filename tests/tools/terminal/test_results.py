@@ -72,3 +72,11 @@ def test_the_oldest_make_room():
     kept.keep("c" * 100)
     with pytest.raises(RecallError, match="Run the command again"):
         kept.load(first)
+
+
+def test_a_result_names_its_values_in_one_order():
+    told = CommandResult("failed", "ls", codes=(0, 2), seconds=0.12345).to_dict()
+    assert " ".join(told) == (
+        "status command codes reason handle truncated sandbox directory seconds"
+    )
+    assert (told["codes"], told["seconds"]) == ([0, 2], 0.123)

@@ -146,13 +146,20 @@ def _read_options(
     out: Path | None,
     archive_path: Path | None,
     no_archive: bool,
+    budget: Amount | None,
+    window: Amount | None,
+    force: bool,
     **rest: Any,
 ) -> CompactRequest:
     changes, settings = split_settings(settings)
     if changes and policy is not None:
         changes["policy"] = policy.replace("-", "_")
     config = configure_summarizer(load(changes).config, summarizer, template, usd)
+    _check_size(budget, window, force)
     return CompactRequest(
+        budget=budget,
+        window=window,
+        force=force,
         config=config,
         ladder=build_policy(policy, settings, config),
         out=None if out == options.STDOUT else out,
@@ -161,14 +168,17 @@ def _read_options(
     )
 
 
-def _check(request: CompactRequest) -> None:
-    """Refuse what cannot work before anything is read."""
-    if request.budget is not None and request.window is not None:
+def _check_size(budget: Amount | None, window: Amount | None, force: bool) -> None:
+    if budget is not None and window is not None:
         options.refuse("Give --budget or --window, not both.")
-    if request.budget is None and request.window is None and not request.force:
+    if budget is None and window is None and not force:
         options.refuse(
             "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
         )
+
+
+def _check(request: CompactRequest) -> None:
+    """Refuse what cannot work before anything is read."""
     for path, what in ((request.out, "output"), (request.receipt, "receipt")):
         if path is not None:
             check_output(path, request.file, what)

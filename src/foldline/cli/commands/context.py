@@ -112,9 +112,9 @@ def read_text(file: str) -> str:
     Raises:
         InputError: It cannot be read, or is too large.
     """
-    if file != "-" and not Path(file).is_file():
-        raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
     try:
+        if file != "-" and not Path(file).is_file():  # which raises where a folder is closed
+            raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             data: bytes = stream.read(MOST_BYTES + 1)
     except OSError as error:

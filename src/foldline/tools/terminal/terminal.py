@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
@@ -83,7 +83,7 @@ class Terminal:
     ) -> None:
         self._place = self._home = place
         self._confinement = confinement
-        self._rules = {"confined": confinement.name != "UNCONFINED", "allow_cd": allow_cd}
+        self._confined, self._allow_cd = confinement.name != "UNCONFINED", allow_cd
         self._approvals, self._keeping = approvals, keeping
         self._lock = Lock()
         self.limits = limits
@@ -126,9 +126,14 @@ class Terminal:
                 why = "The log of approvals lies in the workspace."
                 raise BudgetError(why, hint="Keep it elsewhere.")
         confinement = choose_confinement(sandbox, allow_unconfined=allow_unconfined)
-        limits, keeping = limits or TerminalLimits(), keeping or OutputsInMemory()
-        rest: dict[str, Any] = {"allow_cd": allow_cd, "approvals": approvals, "keeping": keeping}
-        return cls(place, confinement, limits=limits, **rest)
+        return cls(
+            place,
+            confinement,
+            limits=limits or TerminalLimits(),
+            allow_cd=allow_cd,
+            approvals=approvals,
+            keeping=keeping or OutputsInMemory(),
+        )
 
     @property
     def sandbox(self) -> str:
@@ -188,9 +193,11 @@ class Terminal:
     def _run(self, command: str, stop: Event | None) -> CommandResult:
         shown = visible(command, 500)
         try:
-            steps = plan_all(parse_line(command), self._place, **self._rules)
+            steps = plan_all(
+                parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
+            )
             beyond = [more for step in steps for more in step.beyond]
-            if beyond and not self._rules["confined"]:
+            if beyond and not self._confined:
                 hint = "Nothing more is approved where nothing is confined."
                 raise Refused(beyond[0].reason, hint)
             request = request_approval(steps, self._approvals) if beyond else None
@@ -226,7 +233,9 @@ class Terminal:
             if output.codes and step.pipeline.joint == ("||" if output.codes[-1] == 0 else "&&"):
                 continue
             if step.place != self._place:  # a cd before it went otherwise than it was planned
-                step = plan_pipeline(step.pipeline, self._place, **self._rules)
+                step = plan_pipeline(
+                    step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
+                )
                 if step.beyond:
                     raise step.beyond[0]
             self._step(step, output, until, stop)
@@ -273,8 +282,17 @@ class Terminal:
             status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
         elif output.error:
             status, reason = "error", output.error
-        said = (command, out, err, output.codes, reason, tuple(notes), handle, cut or bool(handle))
-        return CommandResult(status, *said)
+        return CommandResult(
+            status=status,
+            command=command,
+            stdout=out,
+            stderr=err,
+            codes=output.codes,
+            reason=reason,
+            notes=tuple(notes),
+            handle=handle,
+            truncated=cut or bool(handle),
+        )
 
 
 def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:

@@ -78,10 +78,13 @@ class TerminalTool:
         shown: int = 30_000,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
-        limits = TerminalLimits(timeout, output=max_output_size, shown=shown)
-        rest: dict[str, Any] = {"approvals": approvals, "sensitive": sensitive}
         self.terminal = Terminal.open(
-            workspace, limits=limits, sandbox=sandbox, allow_cd=allow_cd, **rest
+            workspace,
+            limits=TerminalLimits(timeout, output=max_output_size, shown=shown),
+            sandbox=sandbox,
+            allow_cd=allow_cd,
+            approvals=approvals,
+            sensitive=sensitive,
         )
 
     def run(self, parameters: Mapping[str, Any]) -> str:
