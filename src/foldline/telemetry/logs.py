@@ -37,27 +37,44 @@ def log(event: Event) -> None:
     match event:
         case CompactionFinished(receipt=receipt) if receipt is not None:
             level = logging.WARNING if receipt.status == "failed" else logging.INFO
-            done = f"{event.trigger} compaction {receipt.status}"
-            sizes = f"{receipt.tokens_before} to {receipt.tokens_after} tokens"
-            _log(level, event, f"{done}, {sizes} in {event.seconds:.2f} s")
-            _log(logging.DEBUG, event, receipt.reason)
+            LOGGER.log(
+                level,
+                "session %r: %s compaction %s, %d to %d tokens in %.2f s",
+                event.session,
+                event.trigger,
+                receipt.status,
+                receipt.tokens_before,
+                receipt.tokens_after,
+                event.seconds,
+            )
+            LOGGER.debug("session %r: %s", event.session, receipt.reason)
         case CompactionFinished():
-            _log(logging.INFO, event, f"{event.trigger} compaction ended by {event.error}")
+            LOGGER.info(
+                "session %r: %s compaction ended by %s", event.session, event.trigger, event.error
+            )
         case CompactionStarted():
-            begun = f"{event.trigger} compaction starts at {event.tokens} tokens"
-            _log(logging.DEBUG, event, begun)
+            LOGGER.debug(
+                "session %r: %s compaction starts at %d tokens",
+                event.session,
+                event.trigger,
+                event.tokens,
+            )
         case ContextWarning(pressure=now):
-            full = f"the window is {int(now.fraction * 100)}% full ({now.level})"
-            _log(logging.WARNING, event, full)
+            LOGGER.warning(
+                "session %r: the window is %d%% full (%s)",
+                event.session,
+                now.fraction * 100,
+                now.level,
+            )
         case ToolOutputBounded():
-            sizes = f"{event.tokens_before} to {event.tokens_after} tokens"
-            _log(logging.INFO, event, f"a tool output was cut, {sizes}")
+            LOGGER.info(
+                "session %r: a tool output was cut, %d to %d tokens",
+                event.session,
+                event.tokens_before,
+                event.tokens_after,
+            )
         case _:
-            _log(logging.DEBUG, event, event.kind)
-
-
-def _log(level: int, event: Event, what: str) -> None:
-    LOGGER.log(level, "session %r: %s", event.session, what)
+            LOGGER.debug("session %r: %s", event.session, event.kind)
 
 
 def warn(sentence: str) -> None:
