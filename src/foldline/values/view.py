@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from operator import is_
 from typing import Final
 
@@ -124,6 +125,10 @@ class View:
         """Return what was really said at a position of the view."""
         shown = self.messages[index]
         return self.originals.get(shown.id, shown)
+
+    def kept_prefix(self, after: View) -> int:
+        """Return how many messages at the start another view shows as they are here."""
+        return sum(takewhile(bool, map(is_, self.messages, after.messages)))
 
     def after(self, edits: Sequence[Edit]) -> View:
         """Return the view that edits would give; only changed messages are counted again."""
