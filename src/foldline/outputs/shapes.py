@@ -30,17 +30,21 @@ _QUOTED = lazy_pattern(
 
 
 @dataclass(frozen=True, slots=True)
-class ShapedRows:
-    """The rows of an array: names of columns, lines, values as spelled, where each row stands."""
+class JsonTable:
+    """
+    Objects with the same keys: names of columns, lines, values as spelled, where each row stands.
+
+    ``end`` is where their array ends, 0 where that is not known.
+    """
 
     paths: tuple[Path, ...]
     lines: list[str]
     cells: list[tuple[str, ...]]
     spans: list[tuple[int, int]]
-    end: int
+    end: int = 0
 
 
-def read_shape(text: str, start: int) -> ShapedRows | None:
+def read_shape(text: str, start: int) -> JsonTable | None:
     """
     Read an array of objects of one shape.
 
@@ -73,7 +77,7 @@ def read_shape(text: str, start: int) -> ShapedRows | None:
         cells.append(match.groups()[1:-1])
         spans.append(match.span(1))
         closing, place = match.group(match.re.groups), match.end()
-    return ShapedRows(tuple(paths), _lines(cells), cells, spans, place)
+    return JsonTable(tuple(paths), _lines(cells), cells, spans, place)
 
 
 def _pattern(item: Any, above: Path, paths: list[Path], depth: int) -> str | None:
