@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from foldline.repair.untangle import DamagedHistory
 from foldline.values.edits import Edit, Fold
-from foldline.values.groups import Pairing, Site
+from foldline.values.groups import Site
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Part, ToolCall, ToolResult
 from foldline.values.provider_rules import BY_TURN, ONE_ANSWER
@@ -19,7 +20,7 @@ def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
     return call
 
 
-def renumber(messages: Sequence[Message], dialect: str, pairing: Pairing) -> list[Edit]:
+def renumber(shown: DamagedHistory) -> list[Edit]:
     """
     Propose other ids for calls whose id occurred before, and the same for their results.
 
@@ -27,75 +28,68 @@ def renumber(messages: Sequence[Message], dialect: str, pairing: Pairing) -> lis
     again after that.
 
     Args:
-        messages: Messages with ids, every result behind its call.
-        dialect: Whose rules count.
-        pairing: What `pair` found in the messages.
+        shown: The conversation; every result stands behind its call.
     """
-    if dialect in ONE_ANSWER:
+    if shown.dialect in ONE_ANSWER:
         return []
-    repeated = _find_repeated(messages, pairing, everywhere=dialect in BY_TURN)
-    if not repeated:
-        return []
-    changed: dict[int, dict[int, Part]] = {}
-    for site, number in repeated.items():
-        call = part_at(messages, site)
-        changed.setdefault(site.message, {})[site.part] = replace(call, id=number)
-        answer = pairing.answers.get(site)
+    messages = shown.messages
+    changed: dict[Site, Part] = {}
+    for site, number in _find_repeated(shown).items():
+        changed[site] = replace(part_at(messages, site), id=number)
+        answer = shown.pairing.answers.get(site)
         if answer is not None:
             result = messages[answer.message].parts[answer.part]
             if isinstance(result, ToolResult):
-                other = replace(result, call_id=number)
-                changed.setdefault(answer.message, {})[answer.part] = other
-    return [_instead(messages[index], changed[index]) for index in sorted(changed)]
+                changed[answer] = replace(result, call_id=number)
+    return _show_instead(messages, changed)
 
 
-def _instead(message: Message, changed: dict[int, Part]) -> Fold:
-    parts = tuple(changed.get(index, part) for index, part in enumerate(message.parts))
-    other = replace(message.with_parts(parts), id=derived_id("renumbered", message.id))
-    return Fold((message.id,), other, "repair")
-
-
-def reorder(messages: Sequence[Message], pairing: Pairing) -> list[Edit]:
+def reorder(shown: DamagedHistory) -> list[Edit]:
     """
-    Propose to put the results that share a message in the order of their calls.
+    Propose to put the results of a turn in the order of its calls, as Gemini tells them by that.
 
     Args:
-        messages: Messages with ids, every result behind its call.
-        pairing: What `pair` found in the messages.
+        shown: The conversation; every result stands behind its call.
     """
-    calls: dict[int, list[tuple[Site, Site]]] = {}
-    for call, result in pairing.answers.items():
-        calls.setdefault(result.message, []).append((call, result))
-    changed: dict[int, dict[int, Part]] = {}
-    for index, answers in calls.items():
-        wanted = [result.part for _, result in sorted(answers, key=lambda a: _place(a[0]))]
-        places = sorted(wanted)
-        if wanted != places:
-            parts = messages[index].parts
-            found = zip(places, wanted, strict=True)
-            changed[index] = {place: parts[part] for place, part in found if place != part}
-    return [_instead(messages[index], changed[index]) for index in sorted(changed)]
+    if shown.dialect not in ONE_ANSWER:
+        return []
+    wanted: dict[int, list[int]] = {}
+    for _, result in sorted(shown.pairing.answers.items()):
+        wanted.setdefault(result.message, []).append(result.part)
+    changed = {
+        Site(index, place): shown.messages[index].parts[part]
+        for index, parts in wanted.items()
+        for place, part in zip(sorted(parts), parts, strict=True)
+        if place != part
+    }
+    return _show_instead(shown.messages, changed)
 
 
-def _place(site: Site) -> tuple[int, int]:
-    return site.message, site.part
+def _show_instead(messages: Sequence[Message], changed: Mapping[Site, Part]) -> list[Edit]:
+    """Show each message with changed parts in place of what it was."""
+    edits: list[Edit] = []
+    for index in sorted({site.message for site in changed}):
+        message = messages[index]
+        sites = (Site(index, place) for place in range(len(message.parts)))
+        parts = tuple(map(changed.get, sites, message.parts))
+        other = replace(message.with_parts(parts), id=derived_id("renumbered", message.id))
+        edits.append(Fold((message.id,), other, "repair"))
+    return edits
 
 
-def _find_repeated(
-    messages: Sequence[Message], pairing: Pairing, *, everywhere: bool
-) -> dict[Site, str]:
+def _find_repeated(shown: DamagedHistory) -> dict[Site, str]:
     """Return a new id for each call whose id is taken when it is made."""
+    everywhere = shown.dialect in BY_TURN
     taken: dict[str, Site | None] = {}
     found: dict[Site, str] = {}
-    for index, message in enumerate(messages):
+    for index, message in enumerate(shown.messages):
         for position, part in enumerate(message.parts):
             if not isinstance(part, ToolCall) or not part.id:
                 continue
-            site = Site(index, position)
-            if part.id in taken and (everywhere or _waits(taken[part.id], index)):
-                found[site] = _free(part.id, messages[index].id, position, taken)
-            number = found.get(site, part.id)
-            taken[number] = pairing.answers.get(site)
+            site, number = Site(index, position), part.id
+            if number in taken and (everywhere or _waits(taken[number], index)):
+                number = found[site] = _free(number, message.id, position, taken)
+            taken[number] = shown.pairing.answers.get(site)
     return found
 
 
@@ -104,7 +98,7 @@ def _waits(answer: Site | None, index: int) -> bool:
     return answer is None or answer.message > index
 
 
-def _free(number: str, message: str, position: int, taken: dict[str, Site | None]) -> str:
+def _free(number: str, message: str, position: int, taken: Mapping[str, Site | None]) -> str:
     """Return an id that nobody has; the same for the same message in every process."""
     free = f"{number[:40]}_{message[:8]}_{position}"
     while free in taken:

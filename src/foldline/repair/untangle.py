@@ -11,7 +11,7 @@ from foldline.values.edits import Edit, Insert, Rewrite
 from foldline.values.groups import Pairing, pair
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Omitted, ToolResult
-from foldline.values.provider_rules import BY_TURN, ONE_ANSWER
+from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ def untangle_messages(shown: DamagedHistory) -> list[Edit]:
     Args:
         shown: The conversation.
     """
+    if shown.dialect in ANY_ORDER:
+        return []
     parts: dict[int, dict[int, list[int]]] = {}
     for call, result in shown.pairing.answers.items():
         if result.message != call.message:
