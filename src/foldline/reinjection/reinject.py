@@ -182,11 +182,7 @@ def _most(settings: FileSettings, target: int) -> int:
 
 
 def put_back(
-    before: View,
-    outcome: Outcome,
-    budget: Budget,
-    context: CompactionContext,
-    wanted: WantedItems,
+    before: View, outcome: Outcome, budget: Budget, context: CompactionContext, wanted: WantedItems
 ) -> Outcome:
     """
     Add what is out of view now to the outcome of a compaction, as far as there is room.

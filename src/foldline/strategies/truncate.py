@@ -64,11 +64,7 @@ LONGEST_LEAD = 600
 
 
 def bound(
-    message: Message,
-    counter: TokenCounter,
-    *,
-    handle: str,
-    outputs: Outputs,
+    message: Message, counter: TokenCounter, *, handle: str, outputs: Outputs
 ) -> tuple[Rewrite, ...]:
     """
     Bound the tool outputs of a message that is being recorded.
