@@ -157,10 +157,7 @@ def user_words(message: Message) -> str:
     """Return the user's own words in a message; "" where frames are all there is."""
     if message.role != "user" or message.origin in _MADE or message.is_attachment():
         return ""
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    found = (segment for text in texts for segment in segments(text))
-    words = [segment.text.strip() for segment in found if segment.kind == "words"]
-    said = [text for text in words if text]
+    said = list(filter(None, _texts_of(message, "words")))
     if len(said) > 1 and _COMMAND.fullmatch(said[0]):
         # The name of a slash command and its arguments make one line.
         said[:2] = [f"{said[0]} {said[1]}"]
@@ -189,9 +186,13 @@ def rules_of(message: Message) -> tuple[str, ...]:
     """Return the rules that an agent put into a message of the user's role."""
     if message.role != "user" or message.origin in _MADE:
         return ()
+    return tuple(_texts_of(message, "rules"))
+
+
+def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
     texts = (part.text for part in message.parts if isinstance(part, Text))
     found = (segment for text in texts for segment in segments(text))
-    return tuple(segment.text.strip() for segment in found if segment.kind == "rules")
+    return (segment.text.strip() for segment in found if segment.kind == kind)
 
 
 def is_summary(text: str) -> bool:
