@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -258,7 +258,7 @@ def _member(rows: JsonRows, member: Child, path: str, depth: int) -> None:
     is_text = isinstance(value, str) and not isinstance(value, JsonNumber)
     if is_text and size > LONG and "\n" in value:
         rows.head(f"{path}:", 0.0)
-        for line in _lines(value):
+        for line in filter(None, map(str.strip, value.split("\n")[:MOST_ROWS])):
             rows.add(line)
     elif size > ROW and depth and (is_object(value) or isinstance(value, list)):
         _walk(rows, member.start, path, depth - 1)
@@ -268,10 +268,3 @@ def _member(rows: JsonRows, member: Child, path: str, depth: int) -> None:
 
 def _slice(rows: JsonRows, member: Child) -> str:
     return one_line(rows.text[member.start : member.end])
-
-
-def _lines(text: str) -> Iterator[str]:
-    for line in text.split("\n")[:MOST_ROWS]:
-        bare = line.strip()
-        if bare:
-            yield bare

@@ -83,21 +83,18 @@ def read_shape(text: str, start: int) -> JsonTable | None:
 def _pattern(item: Any, above: Path, paths: list[Path], depth: int) -> str | None:
     members: list[str] = []
     keys = [key for key, _ in item]
-    if len(set(keys)) != len(keys) or not keys:
+    if len(set(keys)) != len(keys) or not keys or depth < 0:
         return None
     for key, value in item:
         path = (*above, key)
-        if is_object(value) and value and depth:
+        inner: str | None = f"({_VALUE})"
+        if is_object(value) and value:
             inner = _pattern(value, path, paths, depth - 1)
-            if inner is None:
-                return None
-        elif is_object(value) and value:
-            return None
         else:
-            inner = f"({_VALUE})"
             paths.append(path)
         # A key with anything special in it may be spelled in several ways.
-        if not key.isascii() or not key.isprintable() or '"' in key or "\\" in key:
+        special = not key.isascii() or not key.isprintable() or '"' in key or "\\" in key
+        if inner is None or special:
             return None
         members.append(rf'"{re.escape(key)}"\s*:\s*{inner}')
     return r"\{\s*" + r"\s*,\s*".join(members) + r"\s*\}"
