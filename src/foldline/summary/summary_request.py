@@ -159,11 +159,9 @@ class SummaryRequest:
     def _write_shortened(self) -> list[str]:
         """Write out what is shortened: first of all the messages of the user, whole."""
         view, left = self.view, round(CUT_SHARE * self.reader.window)
-        by_user: dict[bool, list[int]] = {True: [], False: []}
-        for position in self._cut():
-            by_user[view.messages[position].is_spoken()].append(position)
-        found = list[str]()
-        for positions in by_user.values():
+        found, cut = list[str](), self._cut()
+        for spoken in (True, False):
+            positions = [at for at in cut if view.messages[at].is_spoken() == spoken]
             texts = pieces(view, self.context, positions)
             if texts and left > LEAST:
                 texts = fit_pieces(texts, view.counter, view.names, left, left)
