@@ -149,13 +149,10 @@ def recallable(
                 message = originals[number]
                 handle = part_handle(handles.get(number, number), message, edit.part)
                 out[edit.handle or handle] = _part_words(message, edit.part)
-            case Drop(messages=gone):
-                for number in gone:
-                    if number in originals:
-                        out[handles.get(number, number)] = _words(originals[number])
-            case Fold(messages=gone, snapshot=snapshot):
-                if edit.kind != "repair":
-                    out[_alone(snapshot.id, handles)] = f"the {len(gone)} messages of a snapshot"
+            case Drop(messages=gone) | Fold(messages=gone):
+                if isinstance(edit, Fold) and edit.kind != "repair":
+                    handle = _alone(edit.snapshot.id, handles)
+                    out[handle] = f"the {len(gone)} messages of a snapshot"
                 for number in gone:
                     if number in originals:
                         out[handles.get(number, number)] = _words(originals[number])

@@ -97,11 +97,9 @@ class Sources:
         settings, known = self.settings, self.working
         if known is None:
             known = WorkingSet.of(view.originals.values(), settings)
-        files = (
-            self.read(newest(known.touches), settings)
-            if self.read is not None and settings.is_on
-            else ()
-        )
+        files: tuple[FoundFile, ...] = ()
+        if self.read is not None and settings.is_on:
+            files = self.read(newest(known.touches), settings)
         return WantedItems(known.touches, files, known.plan, settings)
 
 
