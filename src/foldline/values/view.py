@@ -142,10 +142,10 @@ class View:
         after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
         return after
 
-    def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
+    def foldable(self) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""
         return [
             group
-            for group in (self.groups if groups is None else groups)
+            for group in self.groups
             if group.state != "pending" and not any(i in self.protected for i in group.members)
         ]
