@@ -132,14 +132,8 @@ class CutSite:
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """
-    The last resort: level the largest parts of everything that is left.
+    """The last resort: level the largest parts of everything that is left."""
 
-    Args:
-        style: Which part of a text to keep.
-    """
-
-    style: Style = "salient"
     name: str = field(default="truncate", init=False)
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
@@ -148,7 +142,7 @@ class Truncate:
         everything, target = range(len(view.messages)), context.target
         groups = _order(list(_sites(view, everything)), target)
         steps = [(group, target, SMALLEST) for group in groups]
-        edits = _cut_down(view, context, everything, steps, self.style)
+        edits = _cut_down(view, context, everything, steps)
         return Plan(edits, "" if edits else "no part is large enough to cut")
 
 
@@ -157,7 +151,6 @@ def _cut_down(
     context: CompactionContext,
     staying: Iterable[int],
     steps: Iterable[tuple[Sequence[CutSite], float, int]],
-    style: Style,
 ) -> tuple[Rewrite, ...]:
     """
     Cut the largest of one group of sites after another, until what stays has room.
@@ -167,7 +160,6 @@ def _cut_down(
         context: Handles.
         staying: The messages that are to have room together.
         steps: Which sites, until all takes how many tokens, and below how many none is cut.
-        style: Which part of a text to keep.
     """
     total = sum(view.counts[index] for index in staying)
     found: dict[tuple[int, int], Rewrite] = {}
@@ -181,13 +173,13 @@ def _cut_down(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, context, site, cap, style)
+                edit = _cut(view, context, site, cap)
                 if (less := _count_saved(view, edit)) > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
 
 
-def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style: Style) -> Rewrite:
+def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(context.handles.get(message.id, message.id), message, site.part)
@@ -203,13 +195,11 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style:
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
-        if style == "salient" and _is_written(part, site, rest):
+        if _is_written(part, site, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
-            asked = Query.of(view.messages, context.focus) if style == "salient" else None
-            text = excerpt(
-                rest, inside, count, handle=handle, style=style, values=values, asked=asked
-            )
+            asked = Query.of(view.messages, context.focus)
+            text = excerpt(rest, inside, count, handle=handle, values=values, asked=asked)
         text = seal_text(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
@@ -324,7 +314,7 @@ def shorten_staying(
         (group, max(goal, least), floor)
         for group, goal, floor in _cutting(sites, spared, share, target)
     ]
-    return _cut_down(view, context, staying, steps, "salient")
+    return _cut_down(view, context, staying, steps)
 
 
 def _cutting(
