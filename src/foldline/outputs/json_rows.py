@@ -51,7 +51,6 @@ class JsonRows:
     worth: dict[int, float] = field(default_factory=dict)
     heads: list[int] = field(default_factory=list)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
-    notes: int = 0
 
     def add(self, line: str, worth: float = 0.0, span: tuple[int, int] | None = None) -> None:
         """Add a row; one without end goes over several."""
@@ -103,7 +102,6 @@ def json_rows(text: str, start: int) -> tuple[Condensed, int]:
         tuple(rows.heads),
         whole,
         lossless=bool(whole),
-        notes=rows.notes,
         spans=rows.spans,
         source=rows.text,
     )

@@ -201,19 +201,18 @@ def first_failure(text: str) -> str:
     return near if is_failure(near) else ""
 
 
-def failing_note(text: str, kept: Iterable[str], *, failed: bool = False) -> str:
+def failing_note(text: str, kept: Iterable[str]) -> str:
     """
     Say that an output reports failures, where none of the lines that are kept of it does.
 
     Args:
         text: The output.
         kept: What is shown of it.
-        failed: Whether the tool itself said so.
 
     Returns:
         Words for the note about what is left out, "" where they are not needed.
     """
-    if not (failed or failures(text, 1)) or any(map(is_failure, kept)):
+    if not failures(text, 1) or any(map(is_failure, kept)):
         return ""
     return ", with failures"
 
