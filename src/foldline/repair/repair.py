@@ -13,8 +13,13 @@ from dataclasses import replace
 from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
-from foldline.repair.renumber import part_at, renumber, reorder
-from foldline.repair.untangle import DamagedHistory, untangle_messages
+from foldline.repair.untangle import (
+    DamagedHistory,
+    part_at,
+    renumber,
+    reorder,
+    untangle_messages,
+)
 from foldline.values.edits import Drop, Edit, Fold, Insert, LinkedKeys, Move, Rewrite, apply
 from foldline.values.groups import Pairing, Site, pending_calls
 from foldline.values.identity import derived_id
