@@ -125,7 +125,7 @@ def _length(words: SimpleNamespace, tokens: int) -> str:
         "{fewest}": words.unit * LEAST_USED * tokens,
         "{most}": words.unit * tokens,
     }
-    text = words.length
+    text: str = words.length
     for name, size in sizes.items():
         text = text.replace(name, f"{round(size):,}")
     return text
