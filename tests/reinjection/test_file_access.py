@@ -4,9 +4,10 @@ import json
 
 import pytest
 from tests.neutral import A, T, U, c, log
+from tests.reinjection.whole_log import touches
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.file_access import in_sight, newest, normal, paths_of, touches, within
+from foldline.reinjection.file_access import in_sight, newest, normal, paths_of, within
 
 SETTINGS = FileSettings(root="/repo")
 

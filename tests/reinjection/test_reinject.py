@@ -2,6 +2,7 @@ import json
 
 import pytest
 from tests.neutral import COUNTER, A, T, U, c, view
+from tests.reinjection.whole_log import newest_plan
 
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
@@ -10,7 +11,6 @@ from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.engine.compaction import compact_view
 from foldline.reinjection.attachment import FoundFile, sight
 from foldline.reinjection.reinject import KIND, Sources, reserve
-from foldline.reinjection.working_set import newest_plan
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
 from foldline.strategies.window import Window

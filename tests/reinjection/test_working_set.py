@@ -5,10 +5,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, T, U, c, log
+from tests.reinjection.whole_log import newest_plan, touches
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.file_access import in_sight, newest, touches
-from foldline.reinjection.working_set import WorkingSet, newest_plan
+from foldline.reinjection.file_access import in_sight, newest
+from foldline.reinjection.working_set import WorkingSet
 
 SETTINGS = FileSettings()
 TOOLS = ("read_file", "write_file", "edit_file", "run", "todo")

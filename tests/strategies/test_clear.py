@@ -84,10 +84,9 @@ def test_results_in_one_message_are_cleared_each_on_its_own():
     assert len({edit.handle for edit in edits}) == 3
 
 
-def test_it_stops_at_the_target_unless_it_clears_fully():
+def test_it_stops_at_the_target():
     found = told("a", "b", "d", "e")
     assert cleared(found, Clear(keep=0), target=found.tokens - 500) == [2]
-    assert cleared(found, Clear(keep=0, fully=True), target=found.tokens - 500) == [2, 4, 6, 8]
 
 
 @pytest.mark.parametrize("size", [5, 1_000])

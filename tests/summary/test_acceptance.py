@@ -5,7 +5,7 @@ from foldline.snapshot import phrases as titles
 from foldline.snapshot.format import SnapshotRow, header, parse, render
 from foldline.summary.acceptance import Terms, accept
 from foldline.summary.prompt import SummaryTask, compose
-from foldline.summary.templates import TEMPLATES, Template
+from foldline.summary.templates import TEMPLATES
 from foldline.values.messages import Usage
 
 ACCOUNT, NINE, FIVE = (TEMPLATES[name] for name in ("account", "nine_sections", "five_sections"))
@@ -297,11 +297,6 @@ def test_a_long_line_that_comes_again_is_left_out():
 def test_none_may_stand_in_every_section():
     nine = "\n".join(f"{n}. Part:\nnone" for n in range(1, 9)) + "\n9. Next: link src/a.py."
     assert judged(f"<summary>\n{nine}\n</summary>", NINE) == (nine, "")
-
-
-def test_a_parser_of_the_caller_keeps_what_it_returns():
-    mine = Template("mine", "p", parse=str.strip)
-    assert judged("Sure! The port is 48113.", mine)[0] == "Sure! The port is 48113."
 
 
 def test_an_account_that_is_a_little_too_long_is_cut_behind_a_sentence_and_says_so():

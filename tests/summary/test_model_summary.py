@@ -15,7 +15,6 @@ from foldline.formats.registry import DIALECTS
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
 from foldline.snapshot.phrases_zh import CHINESE
 from foldline.summary.summarize import Summarize
-from foldline.summary.templates import Template
 from foldline.testing.promises import check_valid
 from foldline.testing.wires import wire as as_wire
 from foldline.values.edits import Fold, Rewrite
@@ -177,12 +176,12 @@ def test_a_scratch_block_never_reaches_the_snapshot():
 
 
 @pytest.mark.requirement("F45")
-def test_a_template_of_the_caller_is_used_and_its_parser_decides():
-    mine = Template("mine", 'Reply {"a": 1}.', sections=("GOAL",), parse=str.upper)
-    folded = fold(history(), ["no", "goal: build"], strategy=Summarize(template=mine))
+def test_a_template_of_the_caller_is_used_as_it_is():
+    mine = SummarySettings('Reply {"a": 1}.')
+    folded = fold(history(), ["no", "goal: build"], summary=mine)
     assert 'Reply {"a": 1}.' in folded.asks[0].prompt
-    assert "lacks GOAL" in folded.asks[1].prompt
-    assert folded.account == "GOAL: BUILD"
+    assert "is a placeholder" in folded.asks[1].prompt
+    assert folded.account == "goal: build"
 
 
 # --- what an account lacks, and what it makes up ------------------------------------------

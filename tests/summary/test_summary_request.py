@@ -7,21 +7,21 @@ from foldline.core.asks import ModelLimits
 from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.summary.summary_request import HEADER, SummaryRequest
-from foldline.summary.templates import TEMPLATES, Template
+from foldline.summary.templates import TEMPLATES
 from foldline.values.edits import Rewrite
 from foldline.values.handles import handles
 
 SOURCE = 1_000_000
 
 
-def request(*messages, room=100_000, reader=None, settings=None, template=None, focus=""):
+def request(*messages, room=100_000, reader=None, settings=None, focus=""):
     found = view(*(messages or (U("Task."), A("a"), U("Next."))))
-    context = CompactionContext(1, 1, 1, handles(found.messages), focus=focus)
+    settings = settings or SummarySettings()
+    known = handles(found.messages)
+    context = CompactionContext(1, 1, 1, known, focus=focus, summary=settings)
     reader = reader or ModelLimits(200_000, 64_000)
     positions = range(1, len(found.messages) - 1)
-    return SummaryRequest(
-        found, context, reader, positions, room, settings or SummarySettings(), template
-    )
+    return SummaryRequest(found, context, reader, positions, room)
 
 
 @pytest.mark.requirement("C3")
@@ -36,7 +36,6 @@ def request(*messages, room=100_000, reader=None, settings=None, template=None, 
         ({"room": 10_000, "settings": SummarySettings(share=1.0)}, 9_120),
         ({"reader": ModelLimits(200_000, 1_000)}, 800),
         ({"reader": ModelLimits(4_000, 64_000)}, 800),
-        ({"template": Template("mine", "p", tokens=300)}, 300),
     ],
 )
 def test_an_account_takes_the_least_of_what_every_limit_leaves(limits, most):

@@ -2,7 +2,7 @@ import pytest
 
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.relevance.language import CHINESE, LANGUAGES
-from foldline.summary.templates import TEMPLATES, Template, template
+from foldline.summary.templates import TEMPLATES, template
 
 
 def test_every_name_of_the_settings_has_a_template():
@@ -48,12 +48,6 @@ def test_nine_sections_are_nine():
 @pytest.mark.requirement("H4")
 def test_five_sections_are_five():
     assert len(TEMPLATES["five_sections"].sections) == 5
-
-
-def test_a_template_of_the_caller_is_used_as_it_is():
-    mine = Template("mine", "Write {braces}.")
-    assert template(mine, None) is mine
-    assert template(mine, CHINESE) is mine
 
 
 @pytest.mark.requirement("F45")

@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.summary.cleanup import is_bare, unwrap
-from foldline.summary.templates import TEMPLATES, Template
+from foldline.summary.templates import TEMPLATES
 
 NINE = TEMPLATES["nine_sections"]
 CHINESE = NINE.chinese
@@ -63,11 +63,6 @@ def test_a_block_that_is_not_closed_is_a_failure(answer):
 )
 def test_chinese_tags_and_english_ones_are_both_read(answer):
     assert unwrap(answer, CHINESE) == "S"
-
-
-def test_a_parser_of_the_caller_decides():
-    upper = Template("mine", "p", parse=str.upper)
-    assert unwrap(" <summary>s</summary> ", upper) == "<SUMMARY>S</SUMMARY>"
 
 
 def test_a_giant_answer_of_open_tags_is_read_in_time():

@@ -36,8 +36,8 @@ def test_overhead_is_not_charged_to_the_text() -> None:
 
 
 def test_one_observation_moves_at_most_one_step() -> None:
-    up = Calibration(max_step=0.05).observe(counted=100, reported=10_000)
-    assert up.ratio == pytest.approx(1.05)
+    up = Calibration().observe(counted=100, reported=10_000)
+    assert up.ratio == pytest.approx(1.15)
     assert up.observe(counted=100, reported=0).ratio == pytest.approx(1.00)
 
 
@@ -45,15 +45,6 @@ def test_applies_the_ratio_to_a_count() -> None:
     assert Calibration(ratio=1.25).apply(100) == 125
     assert Calibration(ratio=0.5).apply(1) == 1
     assert Calibration(ratio=2.0).apply(0) == 0
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"weight": 0.0}, {"weight": 1.5}, {"max_step": 0.0}, {"ratio": 3.0}, {"lowest": 0.0}],
-)
-def test_refuses_impossible_settings(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        Calibration(**wrong)
 
 
 @given(st.lists(st.tuples(st.integers(-10, 10**9), st.integers(-10, 10**9)), max_size=50))

@@ -19,15 +19,7 @@ from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
 from foldline.core.validation import check_name
 from foldline.errors import BudgetError
 
-POLICY_NAMES: Final = (
-    "default",
-    "salient",
-    "clear",
-    "keep_recent",
-    "rounds",
-    "fraction",
-    "window",
-)
+POLICY_NAMES = ("default", "salient", "clear", "keep_recent", "rounds", "fraction", "window")
 """The policies that come with Foldline; `foldline.engine.policies` makes them."""
 
 EMBEDDED: Final = "embedded"

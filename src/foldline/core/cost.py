@@ -63,12 +63,6 @@ def pays_after(
     return paid / (price.read * freed) if price.read > 0 else None
 
 
-def clearing_pays_after(removed: float, behind: float, factors: Factors | None = None) -> float:
-    """Return after how many requests clearing ``removed`` tokens has paid: 11.5·behind/removed."""
-    pays = pays_after(removed, behind=behind, factors=factors)
-    return math.inf if pays is None else pays
-
-
 def summary_pays_after(
     ratio: float, *, input_price: float = READ, factors: Factors | None = None
 ) -> float:

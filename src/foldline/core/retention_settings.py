@@ -113,16 +113,8 @@ class Outputs:
 
 
 PATH_KEYS: Final = (
-    "file_path",
-    "filepath",
-    "path",
-    "file",
-    "filename",
-    "target_file",
-    "notebook_path",
-    "absolute_path",
-    "paths",
-    "files",
+    *("file_path", "filepath", "path", "file", "filename", "target_file", "notebook_path"),
+    *("absolute_path", "paths", "files"),
 )
 """The names under which the tools of known agents take the path of a file."""
 
@@ -132,14 +124,7 @@ EDITS: Final = ("edit", "replace", "patch", "insert", "update", "append", "delet
 """Words in the names of tools that read, write and change files."""
 
 SECRETS: Final = (
-    ".env",
-    ".env.*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "id_rsa*",
-    "id_ed25519*",
-    ".netrc",
+    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", ".netrc"),
     "credentials*",
 )
 """Names of files that are not put back, although a tool has read them."""

@@ -101,8 +101,6 @@ def _plain(value: Any) -> Any:
         return to_plain(value)
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(_plain(item) for item in value)
     return value
 
 
@@ -116,9 +114,9 @@ def _read(hint: Any, value: Any, key: str) -> Any:
     if is_dataclass(hint):
         return from_plain(hint, value, f"{key}.")  # type: ignore[arg-type]  # a class by its hint
     origin = get_origin(hint)
-    if origin in (tuple, frozenset) and isinstance(value, (list, tuple, set, frozenset)):
+    if origin is tuple and isinstance(value, (list, tuple, set, frozenset)):
         (inner, *_) = get_args(hint)
-        return origin(_read(inner, item, key) for item in value)
+        return tuple(_read(inner, item, key) for item in value)
     if origin is Literal and value in get_args(hint):
         return value
     if hint is float and isinstance(value, int) and not isinstance(value, bool):

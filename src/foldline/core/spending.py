@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from foldline.core.asks import Ask, ModelLimits, Reply, Steps
 from foldline.errors import BudgetError
+from foldline.values.messages import Usage
 
 Result = TypeVar("Result")
 
@@ -54,18 +55,10 @@ class Spent:
 
     def plus(self, reply: Reply) -> Spent:
         """Return the sum with what one answer took."""
-        read = written = 0
-        if reply.usage is not None:
-            written = reply.usage.output
-            read = reply.usage.total - written
-        return Spent(
-            self.attempts + max(1, reply.attempts),
-            self.seconds + max(0.0, reply.seconds),
-            self.usd + (reply.usd or 0.0),
-            self.input_tokens + read,
-            self.output_tokens + written,
-            reply.model or self.model,
-        )
+        usage = reply.usage or Usage()
+        attempts, seconds = max(1, reply.attempts), max(0.0, reply.seconds)
+        usd = reply.usd or 0.0
+        return self + Spent(attempts, seconds, usd, usage.read, usage.output, reply.model)
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(

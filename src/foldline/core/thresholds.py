@@ -64,13 +64,8 @@ class Thresholds:
         if self.act_at * scale <= tokens:
             return self
         factor = tokens / (self.act_at * scale)
-        return replace(
-            self,
-            clear_at=self.clear_at * factor,
-            warn_at=self.warn_at * factor,
-            act_at=self.act_at * factor,
-            target=self.target * factor,
-        )
+        lowered = ("clear_at", "warn_at", "act_at", "target")
+        return replace(self, **{name: getattr(self, name) * factor for name in lowered})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -59,7 +59,9 @@ def compact_view(
 def _climb_ladder(
     view: View, budget: Budget, policy: Policy, context: CompactionContext
 ) -> Steps[Outcome]:
-    start, edits, reports = yield from _climb_early(view, budget, policy, context)
+    # Early rungs need no mended history; the others start from what these leave.
+    early = [rung for rung in policy.rungs if rung.early]
+    start, edits, reports = yield from _climb(early, view, view, budget, context)
     mended = repair(start.messages, view.dialect, start.pairing)
     now = (_mark_unread(start) if mended else start).after(mended)
     edits += mended
@@ -70,25 +72,20 @@ def _climb_ladder(
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
     if now.tokens > context.target:
         policy = detach_first(policy, view.messages)
-    for rung in policy.rungs:
-        if now.tokens <= context.target:
-            break
-        if not rung.early and not (rung.last and now.tokens <= context.limit):
-            step = yield from _climb_rung(rung, start, now, budget, context)
-            reports.append(step.report)
-            edits += step.edits
-            now = step.view
-    return _judge(view, now, budget, edits, reports)
+    rungs = [rung for rung in policy.rungs if not rung.early]
+    now, more, further = yield from _climb(rungs, start, now, budget, context)
+    return _judge(view, now, budget, (*edits, *more), (*reports, *further))
 
 
-def _climb_early(
-    view: View, budget: Budget, policy: Policy, context: CompactionContext
+def _climb(
+    rungs: Iterable[Rung], start: View, now: View, budget: Budget, context: CompactionContext
 ) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
-    """Climb the rungs that need no mended history; the others start from what these leave."""
-    now, edits, reports = view, list[Edit](), list[RungReport]()
-    for rung in policy.rungs:
-        if rung.early and now.tokens > context.target:
-            step = yield from _climb_rung(rung, view, _mark_unread(now), budget, context)
+    """Climb rungs until the target is met; ``start`` is the view by which they are due."""
+    edits, reports = list[Edit](), list[RungReport]()
+    for rung in rungs:
+        if now.tokens > context.target and not (rung.last and now.tokens <= context.limit):
+            shown = _mark_unread(now) if rung.early else now
+            step = yield from _climb_rung(rung, start, shown, budget, context)
             reports.append(step.report)
             edits += step.edits
             now = step.view if step.edits else now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from foldline.core.config import Config
@@ -26,11 +26,8 @@ GAIN_TOKENS, GAIN_SHARE = Clearing().gain_tokens, Clearing().gain_fraction
 THRIFT = Economy()
 
 
-def _last_resort() -> tuple[Rung, ...]:
-    return (
-        Rung(Window(), 1.0),
-        Rung(Truncate(), 1.0),
-    )
+LAST_RESORT = (Rung(Window(), 1.0), Rung(Truncate(), 1.0))
+"""The rungs with which every ladder ends."""
 
 
 def default(
@@ -68,7 +65,7 @@ def default(
             Rung(Clear(keep, only, never), clear_at, *gain, gentle=True),
             Rung(Reasoning(), act_at),
             Rung(Summarize(Keep("target", tail), snapshot), act_at),
-            *_last_resort(),
+            *LAST_RESORT,
         ),
         economy,
     )
@@ -76,14 +73,8 @@ def default(
 
 def salient(tail: float = TAIL, act_at: float = ACT_AT) -> Policy:
     """Fold at once: the most of what matters in the fewest tokens."""
-    return Policy(
-        "salient",
-        (
-            Rung(Reasoning(), act_at),
-            Rung(Summarize(Keep("target", tail)), act_at),
-            *_last_resort(),
-        ),
-    )
+    fold = Rung(Summarize(Keep("target", tail)), act_at)
+    return Policy("salient", (Rung(Reasoning(), act_at), fold, *LAST_RESORT))
 
 
 def clear(
@@ -96,30 +87,19 @@ def clear(
 ) -> Policy:
     """Tool-result clearing alone, as many agents do it."""
     rung = Rung(Clear(keep, only, never), trigger, gain_tokens, gain_fraction)
-    return Policy("clear", (rung, *_last_resort()))
+    return Policy("clear", (rung, *LAST_RESORT))
 
 
 def keep_recent(n: int = 20, trigger: float = ACT_AT) -> Policy:
     """Fold all but the newest ``n`` groups."""
-    return Policy(
-        "keep_recent",
-        (
-            Rung(Summarize(Keep("groups", n)), trigger),
-            *_last_resort(),
-        ),
-    )
+    rung = Rung(Summarize(Keep("groups", n)), trigger)
+    return Policy("keep_recent", (rung, *LAST_RESORT))
 
 
 def rounds(min_retain_rounds: int = 10, trigger: float = ACT_AT) -> Policy:
     """Keep the newest rounds, each a user message with all that follows it."""
-    return Policy(
-        "rounds",
-        (
-            Rung(Summarize(Keep("rounds", min_retain_rounds)), trigger),
-            Rung(Summarize(), trigger),
-            *_last_resort(),
-        ),
-    )
+    rung = Rung(Summarize(Keep("rounds", min_retain_rounds)), trigger)
+    return Policy("rounds", (rung, Rung(Summarize(), trigger), *LAST_RESORT))
 
 
 def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
@@ -128,28 +108,19 @@ def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
 
     Of a history that is larger than the window, that fraction of the window stays.
     """
-    return Policy(
-        "fraction",
-        (
-            Rung(Summarize(Keep("share", preserve), share=1.0), trigger),
-            *(replace(rung, last=True) for rung in (Rung(Summarize(), trigger), *_last_resort())),
-        ),
-    )
+    rung = Rung(Summarize(Keep("share", preserve), share=1.0), trigger)
+    further = (Rung(Summarize(), trigger), *LAST_RESORT)
+    return Policy("fraction", (rung, *(replace(one, last=True) for one in further)))
 
 
 def window() -> Policy:
     """Drop the oldest groups; nothing is ranked."""
-    return Policy("window", _last_resort())
+    return Policy("window", LAST_RESORT)
 
 
 POLICIES: dict[str, Callable[..., Policy]] = {
-    "default": default,
-    "salient": salient,
-    "clear": clear,
-    "keep_recent": keep_recent,
-    "rounds": rounds,
-    "fraction": fraction,
-    "window": window,
+    make.__name__: make
+    for make in (default, salient, clear, keep_recent, rounds, fraction, window)
 }
 
 
@@ -228,42 +199,25 @@ def tuning(config: Config, name: str) -> dict[str, Any]:
     Raises:
         BudgetError: The policy does not read a setting of ``tail``.
     """
-    at, clearing, tail = config.thresholds, config.clearing, config.tail
+    at, tail = config.thresholds, config.tail
     for setting, users in TAILED.items():
         if getattr(tail, setting) is not None and name not in users:
             raise BudgetError(
                 f"The policy {name} does not read tail.{setting}.",
                 hint=f"The policies that do: {', '.join(users)}.",
             )
-    cleared: dict[str, Any] = {
-        "keep": clearing.keep,
-        "only": clearing.only,
-        "never": clearing.never,
-        "gain_tokens": clearing.gain_tokens,
-        "gain_fraction": clearing.gain_fraction,
+    cleared = asdict(config.clearing)
+    # It acts early by itself; a threshold that is not set leaves it at that.
+    early = None if at.act_at == ACT_AT else at.act_at
+    act, economy = {"act_at": at.act_at}, {"economy": config.economy}
+    read: dict[str, dict[str, Any]] = {
+        "default": {**cleared, "tail": tail.fraction, "clear_at": at.clear_at, **act, **economy},
+        "salient": {"tail": tail.fraction, **act},
+        "clear": {**cleared, "trigger": at.clear_at},
+        "keep_recent": {"n": tail.newest, "trigger": at.act_at},
+        "rounds": {"min_retain_rounds": tail.newest, "trigger": at.act_at},
+        "fraction": {"preserve": tail.fraction, "trigger": early},
+        "window": {},
     }
-    match name:
-        case "default":
-            said = {
-                **cleared,
-                "tail": tail.fraction,
-                "clear_at": at.clear_at,
-                "act_at": at.act_at,
-                "economy": config.economy,
-            }
-        case "salient":
-            said = {"tail": tail.fraction, "act_at": at.act_at}
-        case "clear":
-            said = {**cleared, "trigger": at.clear_at}
-        case "keep_recent":
-            said = {"n": tail.newest, "trigger": at.act_at}
-        case "rounds":
-            said = {"min_retain_rounds": tail.newest, "trigger": at.act_at}
-        case "fraction":
-            # It acts early by itself; a threshold that is not set leaves it at that.
-            own = at.act_at == ACT_AT
-            said = {"preserve": tail.fraction, "trigger": None if own else at.act_at}
-        case _:
-            said = {}
     # A tail that is not said is the policy's own.
-    return {key: value for key, value in said.items() if value is not None}
+    return {key: value for key, value in read[name].items() if value is not None}

@@ -77,15 +77,7 @@ class Receipt:
             "overhead": self.overhead,
             "counter": self.counter,
             "policy": self.policy,
-            "rungs": [
-                {
-                    "name": rung.name,
-                    "outcome": rung.outcome,
-                    "freed": rung.freed,
-                    "reason": rung.reason,
-                }
-                for rung in self.rungs
-            ],
+            "rungs": [asdict(rung) for rung in self.rungs],
             "edits": dict(Counter(edit.kind for edit in self.edits)),
             "recall": dict(self.recall),
             "warnings": list(self.warnings),
@@ -117,11 +109,6 @@ def build_receipt(
         memory: What had been prepared, where the edits begin with it: it was accounted for then.
     """
     after = outcome.view
-    kept = 0
-    for old, new in zip(before.messages, after.messages, strict=False):
-        if old is not new:
-            break
-        kept += 1
     prepared = memory or Prepared((), (), before.dialect, 0, 0.0)
     fresh = outcome.edits[len(prepared.edits) :]
     return Receipt(
@@ -135,7 +122,7 @@ def build_receipt(
         policy=policy,
         budget=budget.limit,
         overhead=budget.overhead,
-        kept_prefix=kept,
+        kept_prefix=before.kept_prefix(after),
         edits=outcome.edits,
         rungs=tuple(replace(rung, reason=redact_json(rung.reason)) for rung in outcome.rungs),
         recall={**prepared.recall, **recallable(fresh, before.originals, handles)},
@@ -162,13 +149,10 @@ def recallable(
                 message = originals[number]
                 handle = part_handle(handles.get(number, number), message, edit.part)
                 out[edit.handle or handle] = _part_words(message, edit.part)
-            case Drop(messages=gone):
-                for number in gone:
-                    if number in originals:
-                        out[handles.get(number, number)] = _words(originals[number])
-            case Fold(messages=gone, snapshot=snapshot):
-                if edit.kind != "repair":
-                    out[_alone(snapshot.id, handles)] = f"the {len(gone)} messages of a snapshot"
+            case Drop(messages=gone) | Fold(messages=gone):
+                if isinstance(edit, Fold) and edit.kind != "repair":
+                    handle = _alone(edit.snapshot.id, handles)
+                    out[handle] = f"the {len(gone)} messages of a snapshot"
                 for number in gone:
                     if number in originals:
                         out[handles.get(number, number)] = _words(originals[number])

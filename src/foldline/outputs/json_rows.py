@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.json_text import (
@@ -16,8 +17,8 @@ from foldline.outputs.json_text import (
     skip,
     write_value,
 )
-from foldline.outputs.shapes import read_shape, value_of
-from foldline.outputs.tables import MISSING, Path, cells, columns, count_values, header, row
+from foldline.outputs.shapes import JsonTable, read_shape, value_of
+from foldline.outputs.tables import MISSING, cells, columns, count_values, header, row
 from foldline.values.part_text import MAX_LINE
 
 ROW = 1_200
@@ -41,16 +42,6 @@ HEADER, COUNTS, EDGE = 0.9, 0.5, 0.4
 """Worth of the names of columns, of what is counted, and of the first and last row."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonTable:
-    """Objects with the same keys: names, lines, where each stands, and the values by column."""
-
-    paths: tuple[Path, ...]
-    lines: Sequence[str]
-    spans: Sequence[tuple[int, int]]
-    by_column: Sequence[Sequence[str]]
-
-
 @dataclass(slots=True)
 class JsonRows:
     """The rows of a text, as they are found."""
@@ -60,7 +51,6 @@ class JsonRows:
     worth: dict[int, float] = field(default_factory=dict)
     heads: list[int] = field(default_factory=list)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
-    notes: int = 0
 
     def add(self, line: str, worth: float = 0.0, span: tuple[int, int] | None = None) -> None:
         """Add a row; one without end goes over several."""
@@ -112,7 +102,6 @@ def json_rows(text: str, start: int) -> tuple[Condensed, int]:
         tuple(rows.heads),
         whole,
         lossless=bool(whole),
-        notes=rows.notes,
         spans=rows.spans,
         source=rows.text,
     )
@@ -155,8 +144,7 @@ def _read_shaped(rows: JsonRows, start: int, path: str) -> int:
     found = read_shape(rows.text, start)
     if not found or len(found.lines) < FEWEST or not _are_short(found.spans):
         return 0
-    by_column = list(zip(*found.cells, strict=True))
-    _table(rows, path, JsonTable(found.paths, found.lines, found.spans, by_column))
+    _table(rows, path, found)
     return found.end
 
 
@@ -186,18 +174,18 @@ def _array(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> N
     named = columns(values) if len(values) >= FEWEST else None
     spans = [(member.start, member.end) for member in members]
     if named and _are_short(spans):
-        by_column = [
-            ["" if value is MISSING else write_value(value) for value in column]
-            for column in zip(*(cells(value, named) for value in values), strict=True)
-        ]
-        _table(
-            rows, path, JsonTable(named, [row(value, named) for value in values], spans, by_column)
-        )
+        lines = [row(value, named) for value in values]
+        spelled = [tuple(map(_spell, cells(value, named))) for value in values]
+        _table(rows, path, JsonTable(named, lines, spelled, spans))
     elif all(isinstance(value, (str, type(None), bool)) for value in values):
         _scalars(rows, members, path)
     else:
         for member in members[:MOST_ROWS]:
             _member(rows, member, f"{path}[{member.key}]", depth)
+
+
+def _spell(value: Any) -> str:
+    return "" if value is MISSING else write_value(value)
 
 
 def _are_short(spans: Sequence[tuple[int, int]]) -> bool:
@@ -224,8 +212,8 @@ def _table(rows: JsonRows, path: str, table: JsonTable) -> None:
 
 
 def _count_values(table: JsonTable) -> str:
-    names = (".".join(path) for path in table.paths)
-    return "; ".join(count_values(names, table.by_column, lambda v: value_of(v)[:40]))[:ROW]
+    names, by_column = map(".".join, table.paths), zip(*table.cells, strict=True)
+    return "; ".join(count_values(names, by_column, lambda v: value_of(v)[:40]))[:ROW]
 
 
 def _scalars(rows: JsonRows, members: Sequence[Child], path: str) -> None:
@@ -268,7 +256,7 @@ def _member(rows: JsonRows, member: Child, path: str, depth: int) -> None:
     is_text = isinstance(value, str) and not isinstance(value, JsonNumber)
     if is_text and size > LONG and "\n" in value:
         rows.head(f"{path}:", 0.0)
-        for line in _lines(value):
+        for line in filter(None, map(str.strip, value.split("\n")[:MOST_ROWS])):
             rows.add(line)
     elif size > ROW and depth and (is_object(value) or isinstance(value, list)):
         _walk(rows, member.start, path, depth - 1)
@@ -278,10 +266,3 @@ def _member(rows: JsonRows, member: Child, path: str, depth: int) -> None:
 
 def _slice(rows: JsonRows, member: Child) -> str:
     return one_line(rows.text[member.start : member.end])
-
-
-def _lines(text: str) -> Iterator[str]:
-    for line in text.split("\n")[:MOST_ROWS]:
-        bare = line.strip()
-        if bare:
-            yield bare

@@ -81,12 +81,9 @@ def _outside(text: str, opening: str, closing: str) -> Iterator[str]:
 
 def _on_one_line(text: str) -> Iterator[str]:
     """Yield the text with its line feeds as spaces, but for preformatted blocks."""
-    place = 0
-    while True:
-        start = text.find("<pre", place)
-        yield text[place : start if start >= 0 else len(text)].replace("\n", " ")
-        if start < 0:
-            return
-        place = text.find("</pre", start)
-        place = len(text) if place < 0 else place
-        yield text[start:place].replace("\n", "<br>")
+    before, *blocks = text.split("<pre")
+    yield before.replace("\n", " ")
+    for block in blocks:
+        inside, closing, behind = block.partition("</pre")
+        yield f"<pre{inside}".replace("\n", "<br>")
+        yield f"{closing}{behind}".replace("\n", " ")

@@ -30,17 +30,21 @@ _QUOTED = lazy_pattern(
 
 
 @dataclass(frozen=True, slots=True)
-class ShapedRows:
-    """The rows of an array: names of columns, lines, values as spelled, where each row stands."""
+class JsonTable:
+    """
+    Objects with the same keys: names of columns, lines, values as spelled, where each row stands.
+
+    ``end`` is where their array ends, 0 where that is not known.
+    """
 
     paths: tuple[Path, ...]
     lines: list[str]
     cells: list[tuple[str, ...]]
     spans: list[tuple[int, int]]
-    end: int
+    end: int = 0
 
 
-def read_shape(text: str, start: int) -> ShapedRows | None:
+def read_shape(text: str, start: int) -> JsonTable | None:
     """
     Read an array of objects of one shape.
 
@@ -73,27 +77,24 @@ def read_shape(text: str, start: int) -> ShapedRows | None:
         cells.append(match.groups()[1:-1])
         spans.append(match.span(1))
         closing, place = match.group(match.re.groups), match.end()
-    return ShapedRows(tuple(paths), _lines(cells), cells, spans, place)
+    return JsonTable(tuple(paths), _lines(cells), cells, spans, place)
 
 
 def _pattern(item: Any, above: Path, paths: list[Path], depth: int) -> str | None:
     members: list[str] = []
     keys = [key for key, _ in item]
-    if len(set(keys)) != len(keys) or not keys:
+    if len(set(keys)) != len(keys) or not keys or depth < 0:
         return None
     for key, value in item:
         path = (*above, key)
-        if is_object(value) and value and depth:
+        inner: str | None = f"({_VALUE})"
+        if is_object(value) and value:
             inner = _pattern(value, path, paths, depth - 1)
-            if inner is None:
-                return None
-        elif is_object(value) and value:
-            return None
         else:
-            inner = f"({_VALUE})"
             paths.append(path)
         # A key with anything special in it may be spelled in several ways.
-        if not key.isascii() or not key.isprintable() or '"' in key or "\\" in key:
+        special = not key.isascii() or not key.isprintable() or '"' in key or "\\" in key
+        if inner is None or special:
             return None
         members.append(rf'"{re.escape(key)}"\s*:\s*{inner}')
     return r"\{\s*" + r"\s*,\s*".join(members) + r"\s*\}"

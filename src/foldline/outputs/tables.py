@@ -112,7 +112,7 @@ def cells(item: Any, paths: Sequence[Path]) -> list[Any]:
 
 def _inner(known: Any, path: Path) -> Any:
     for key in path[:-1]:
-        known = dict(known[key]) if isinstance(known, dict) else dict(dict(known)[key])
+        known = dict(known[key])
     return known.get(path[-1], MISSING)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.alarms import lines_with
@@ -131,11 +132,8 @@ def is_failure(line: str) -> bool:
     seen = line[: 2 * NEAR]
     lowered = seen.lower()
     for needles, pattern in _FAILURES:
-        for needle in needles:
-            if needle in lowered:
-                if pattern.search(seen):
-                    return True
-                break
+        if any(map(lowered.__contains__, needles)) and pattern.search(seen):
+            return True
     return not seen.isascii() and _FAILURES_ELSEWHERE.search(seen) is not None
 
 
@@ -165,14 +163,15 @@ def failures(text: str, most: int = 3) -> list[tuple[int, int]]:
     Returns:
         Where they start and end, in order.
     """
-    found: list[tuple[int, int]] = []
+    return [(start, stop) for start, stop, _ in islice(_failing(text), most)]
+
+
+def _failing(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield where lines that say that something failed start and end, and what says so stands."""
     for place in _places(_lower(text)):
         start, stop = _line(text, place)
         if _says_so(text, start, stop, place):
-            found.append((start, stop))
-            if len(found) == most:
-                break
-    return found
+            yield start, stop, place
 
 
 def last_failure(text: str) -> tuple[int, int] | None:
@@ -194,30 +193,26 @@ def last_failure(text: str) -> tuple[int, int] | None:
 
 def first_failure(text: str) -> str:
     """Return the first line that says that something failed, a giant one around that place."""
-    for place in _places(_lower(text)):
-        start, stop = _line(text, place)
-        if _says_so(text, start, stop, place):
-            near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
-            if place - NEAR > start and " " in near[:NEAR]:
-                near = near.partition(" ")[2]  # not from within a word
-            near = near.strip()
-            return near if is_failure(near) else ""
-    return ""
+    start, stop, place = next(_failing(text), (0, 0, 0))
+    near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
+    if place - NEAR > start and " " in near[:NEAR]:
+        near = near.partition(" ")[2]  # not from within a word
+    near = near.strip()
+    return near if is_failure(near) else ""
 
 
-def failing_note(text: str, kept: Iterable[str], *, failed: bool = False) -> str:
+def failing_note(text: str, kept: Iterable[str]) -> str:
     """
     Say that an output reports failures, where none of the lines that are kept of it does.
 
     Args:
         text: The output.
         kept: What is shown of it.
-        failed: Whether the tool itself said so.
 
     Returns:
         Words for the note about what is left out, "" where they are not needed.
     """
-    if not (failed or failures(text, 1)) or any(map(is_failure, kept)):
+    if not failures(text, 1) or any(map(is_failure, kept)):
         return ""
     return ", with failures"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -105,16 +106,13 @@ def part_section(found: FoundFile, standing: Standing, tokens: int, counter: Tok
     if tokens < SMALLEST:
         return ""
     lines = found.text.removesuffix("\n").split("\n")
-    low, high = 0, len(lines) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if counter.text("\n".join(_ends(lines, middle)[0])) <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    kept, note = _ends(lines, low)
-    if not low:
+    sizes = range(1, len(lines))
+    fitting = bisect_right(
+        sizes, tokens, key=lambda n: counter.text("\n".join(_ends(lines, n)[0]))
+    )
+    if not fitting:
         return ""
+    kept, note = _ends(lines, fitting)
     extent = f"lines {note} of {len(lines):,}"
     return _fence(found, extent, "\n".join(kept), standing, "; read the others in the file")
 

@@ -19,7 +19,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.facts import arguments_of
 from foldline.snapshot.plans import is_plan_tool
-from foldline.values.groups import Site, pair
+from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
 
 Operation: TypeAlias = Literal["read", "written", "edited"]
@@ -64,22 +64,6 @@ class FileAccess:
     result: Site
     ids: tuple[str, str]
     seen: str = field(default="", repr=False, compare=False)
-
-
-def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[FileAccess, ...]:
-    """
-    Find every touch of a file, in the order in which the calls were made.
-
-    Args:
-        messages: The conversation as it was recorded.
-        settings: Names of tools and arguments.
-    """
-    found: list[FileAccess] = []
-    for call, result in pair(messages).answers.items():
-        found += find_accesses(
-            messages[call.message], messages[result.message], (call, result), settings
-        )
-    return tuple(sorted(found, key=order))
 
 
 def order(touch: FileAccess) -> tuple[int, int]:

@@ -97,11 +97,9 @@ class Sources:
         settings, known = self.settings, self.working
         if known is None:
             known = WorkingSet.of(view.originals.values(), settings)
-        files = (
-            self.read(newest(known.touches), settings)
-            if self.read is not None and settings.is_on
-            else ()
-        )
+        files: tuple[FoundFile, ...] = ()
+        if self.read is not None and settings.is_on:
+            files = self.read(newest(known.touches), settings)
         return WantedItems(known.touches, files, known.plan, settings)
 
 
@@ -182,11 +180,7 @@ def _most(settings: FileSettings, target: int) -> int:
 
 
 def put_back(
-    before: View,
-    outcome: Outcome,
-    budget: Budget,
-    context: CompactionContext,
-    wanted: WantedItems,
+    before: View, outcome: Outcome, budget: Budget, context: CompactionContext, wanted: WantedItems
 ) -> Outcome:
     """
     Add what is out of view now to the outcome of a compaction, as far as there is room.
@@ -316,16 +310,8 @@ def insertion_point(before: View, after: View) -> str | None:
     taken = {at for group in after.groups for at in range(group.start + 1, group.end)}
     running = [group.start for group in after.groups if group.state == "pending"]
     first = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-    changed = next(
-        (
-            index
-            for index, (old, new) in enumerate(zip(before.messages, messages, strict=False))
-            if old is not new
-        ),
-        min(len(before.messages), len(messages)),
-    )
     end = min([len(messages), *running])
-    wanted = _find_insertion_point(after, changed)
+    wanted = _find_insertion_point(after, before.kept_prefix(after))
     below, above = range(min(wanted, end), first, -1), range(max(wanted, first + 1), end + 1)
     found = next((at for at in (*below, *above) if at not in taken), None)
     return None if found is None else messages[found - 1].id

@@ -1,8 +1,8 @@
 """
 The working set: which files tools touched and the newest plan, kept up to date as one appends.
 
-It knows what `touches` and `newest_plan` find in the whole log, without reading that again: of a
-file it keeps the touches that still decide whether its newest content is in sight.
+The log is not read again: of a file it keeps the touches that still decide whether its newest
+content is in sight.
 """
 
 from __future__ import annotations
@@ -60,21 +60,6 @@ def plan_step(message: Message, index: int) -> PlanStep | None:
     if found := plan((Message("assistant", (part,)),)):
         return PlanStep(part.id, TaskLists(found.lines, message.id, index))
     return PlanStep(part.id, None) if clears_plan(part) else None
-
-
-def newest_plan(messages: Sequence[Message]) -> TaskLists | None:
-    """Return the plan as a planning tool set it last; None where there is none, or it is empty."""
-    failed: set[str] = set()
-    for message in reversed(messages):
-        for index in range(len(message.parts) - 1, -1, -1):
-            part = message.parts[index]
-            if isinstance(part, ToolResult) and part.is_error and part.call_id:
-                failed.add(part.call_id)
-                continue
-            step = plan_step(message, index)
-            if step is not None and step.call not in failed:
-                return step.tasks
-    return None
 
 
 def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
@@ -142,14 +127,6 @@ LONGEST_WAIT: Final = 10_000
 """After so many messages, a call that has got no result is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call that waits for its result, and the message that it is in."""
-
-    site: Site
-    message: Message
-
-
 class WorkingSet:
     """
     What a conversation works with.
@@ -161,7 +138,7 @@ class WorkingSet:
     def __init__(self, settings: FileSettings | None = None) -> None:
         self._settings = settings or FileSettings()
         self._waiting = Waiting()
-        self._calls: dict[Site, _Call] = {}
+        self._calls: dict[Site, Message] = {}
         self._files: dict[str, list[FileAccess]] = {}
         self._unnamed: deque[FileAccess] = deque(maxlen=UNNAMED)
         self._plans: deque[PlanStep] = deque(maxlen=PLANS)
@@ -187,7 +164,7 @@ class WorkingSet:
             site = Site(position, index)
             if isinstance(part, ToolCall):
                 self._waiting.add(part, site)
-                self._calls[site] = _Call(site, message)
+                self._calls[site] = message
                 step = plan_step(message, index)
                 if step is not None:
                     self._plans.append(step)
@@ -199,11 +176,10 @@ class WorkingSet:
         if result.is_error and result.call_id:
             kept = [step for step in self._plans if step.call != result.call_id]
             self._plans = deque(kept, PLANS)
-        where = self._waiting.take(result)
-        call = None if where is None else self._calls.pop(where, None)
-        if call is not None:
-            sites = (call.site, site)
-            for touch in find_accesses(call.message, message, sites, self._settings):
+        call = self._waiting.take(result)
+        if call in self._calls:
+            calling = self._calls.pop(call)
+            for touch in find_accesses(calling, message, (call, site), self._settings):
                 self._note(touch)
 
     def _note(self, touch: FileAccess) -> None:
@@ -215,11 +191,9 @@ class WorkingSet:
         position = bisect_right(of_file, order(touch), key=order)
         of_file.insert(position, touch)
         # A file that was read or written whole stands first, and what changed it since behind it.
-        whole = 0 if touch.operation == "edited" else position
-        if len(of_file) > 1 and position == 0 and of_file[1].operation != "edited":
-            whole = 1
-        edited = of_file[whole].operation == "edited"
-        del of_file[: -EDITS if edited else whole]
+        near = (place for place in (0, 1, position) if place < len(of_file))
+        whole = (place for place in near if of_file[place].operation != "edited")
+        del of_file[: max(whole, default=-EDITS)]
 
     def _give_up(self, position: int) -> None:
         """Let go of calls that nobody answers; the oldest stands first."""

@@ -47,18 +47,8 @@ BY_SCRIPT = {
     "devanagari": Language("hi", "Hindi (हिन्दी)"),
 }
 
-LANGUAGES = {
-    language.code: language
-    for language in (
-        CHINESE,
-        JAPANESE,
-        KOREAN,
-        RUSSIAN,
-        UKRAINIAN,
-        *BY_SCRIPT.values(),
-        Language("en", "English"),
-    )
-}
+_KNOWN = (CHINESE, JAPANESE, KOREAN, RUSSIAN, UKRAINIAN, *BY_SCRIPT.values())
+LANGUAGES = {language.code: language for language in (*_KNOWN, Language("en", "English"))}
 """The languages with a code that can be given instead of a name."""
 
 # Compiled when somebody writes in one of these scripts, which few do.

@@ -8,17 +8,31 @@ edits like any other: recorded, reversible, named in the receipt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
-from foldline.repair.renumber import part_at, renumber, reorder
-from foldline.repair.untangle import DamagedHistory, untangle_messages
+from foldline.repair.untangle import (
+    DamagedHistory,
+    part_at,
+    renumber,
+    reorder,
+    untangle_messages,
+)
 from foldline.values.edits import Drop, Edit, Fold, Insert, LinkedKeys, Move, Rewrite, apply
 from foldline.values.groups import Pairing, Site, pending_calls
 from foldline.values.identity import derived_id
-from foldline.values.messages import Media, Message, Omitted, Part, Text, Thinking, ToolResult
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolResult,
+)
 from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 
 NO_RESULT = "[No result of this call was recorded.]"
@@ -60,22 +74,19 @@ def repair(
     return tuple(edits)
 
 
+def _repaired(role: Role, parts: Iterable[Part], number: str) -> Message:
+    return Message(role, tuple(parts), id=number, origin="repair")
+
+
 # --- what says nothing -----------------------------------------------------------------------
 
 
 def says_nothing(message: Message) -> bool:
     """Tell whether a message holds nothing that a provider would accept."""
-    return all(_says_nothing(part) for part in message.parts)
-
-
-def _says_nothing(part: Part) -> bool:
-    match part:
-        case Text(text):
-            return not text.strip()
-        case Omitted():
-            return True
-        case _:
-            return False
+    return all(
+        isinstance(part, Omitted) or (isinstance(part, Text) and not part.text.strip())
+        for part in message.parts
+    )
 
 
 def _empty(shown: DamagedHistory) -> list[Edit]:
@@ -163,15 +174,8 @@ def _note_lost(message: Message, lost: Mapping[int, str]) -> list[Edit]:
     for index, why in lost.items():
         part = message.parts[index]
         texts.append(Text(f"{why}\n{part.text}" if isinstance(part, ToolResult) else ""))
-    number = derived_id("note", message.id)
-    note = Message(
-        "user",
-        tuple(texts),
-        id=number,
-        intact=False,
-        pinned=message.pinned,
-        origin="repair",
-    )
+    note = _repaired("user", texts, derived_id("note", message.id))
+    note = replace(note, intact=False, pinned=message.pinned)
     if len(lost) == len(message.parts):
         return [Fold((message.id,), note, "repair")]
     gone = [Rewrite(message.id, index, None, "repair") for index in lost]
@@ -192,18 +196,10 @@ def _closing(messages: Sequence[Message], site: Site) -> Message:
     call = part_at(messages, site)
     result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
     number = derived_id("closing", messages[site.message].id, str(site.part))
-    return Message("tool", (result,), id=number, origin="repair")
+    return _repaired("tool", [result], number)
 
 
 # --- order -----------------------------------------------------------------------------------
-
-
-def _renumber(shown: DamagedHistory) -> list[Edit]:
-    return renumber(shown.messages, shown.dialect, shown.pairing)
-
-
-def _untangle(shown: DamagedHistory) -> list[Edit]:
-    return [] if shown.dialect in ANY_ORDER else untangle_messages(shown)
 
 
 def _move_displaced(shown: DamagedHistory) -> list[Edit]:
@@ -250,11 +246,6 @@ def _gather_scattered(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _reorder(shown: DamagedHistory) -> list[Edit]:
-    """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
-    return reorder(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
-
-
 def _run_together(shown: DamagedHistory) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
     dialect = shown.dialect
@@ -264,8 +255,7 @@ def _run_together(shown: DamagedHistory) -> list[Edit]:
             continue
         if dialect in ONE_ANSWER and message.has_calls:
             number = derived_id("gap", before.id, message.id)
-            gap = Message("user", (Text(GAP),), id=number, origin="repair")
-            edits.append(Insert(before.id, gap))
+            edits.append(Insert(before.id, _repaired("user", [Text(GAP)], number)))
         elif dialect in BY_TURN:
             edits += [
                 Rewrite(message.id, index, None, "repair")
@@ -298,8 +288,7 @@ def _headless(shown: DamagedHistory) -> list[Edit]:
         if message.role == "user":
             return []
         if message.role != "system":
-            number = derived_id("start", message.id)
-            start = Message("user", (Text(START),), id=number, origin="repair")
+            start = _repaired("user", [Text(START)], derived_id("start", message.id))
             return [Insert(before, start)]
         before = message.id
     return []
@@ -311,11 +300,11 @@ STEPS = (
     _drop_superseded,
     _orphans,
     _close_unanswered,
-    _renumber,
-    _untangle,
+    renumber,
+    untangle_messages,
     _move_displaced,
     _gather_scattered,
-    _reorder,
+    reorder,
     _run_together,
     _dangling,
     _headless,

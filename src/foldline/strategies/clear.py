@@ -41,7 +41,6 @@ class Clear:
             skills. Upper and lower case are the same, as tools are called Read here and read
             there.
         never: Names of tools whose results are never cleared.
-        fully: Whether to clear everything that may be cleared, rather than stop at the target.
 
     Raises:
         BudgetError: ``keep`` is no whole number from 0 on.
@@ -50,7 +49,6 @@ class Clear:
     keep: int = 4
     only: Collection[str] | None = None
     never: Collection[str] = ()
-    fully: bool = False
     name: str = field(default="clear", init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +64,7 @@ class Clear:
         edits: list[Edit] = []
         freed, first = 0, -1
         for index, part in self._clearable(view):
-            if not self.fully and view.tokens - freed <= context.target:
+            if view.tokens - freed <= context.target:
                 break
             edit = clear(view, context, index, part, "clear", "an old result")
             if edit:

@@ -8,6 +8,7 @@ from itertools import takewhile
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.values.edits import Edit, Rewrite
+from foldline.values.groups import only_thinks
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Opaque, Text, Thinking, ToolCall
 from foldline.values.provider_rules import ANY_ORDER
@@ -60,15 +61,11 @@ class Reasoning:
 
 def _find_outcome(view: View, index: int) -> list[Message]:
     """Return what reasoning led to, where it stands in messages of its own."""
-    if view.dialect not in ANY_ORDER or not _only_thinks(view.messages[index]):
+    if view.dialect not in ANY_ORDER or not only_thinks(view.messages[index]):
         return []
     return list(
         takewhile(
-            lambda message: message.role == "assistant" and not _only_thinks(message),
+            lambda message: message.role == "assistant" and not only_thinks(message),
             view.messages[index + 1 :],
         )
     )
-
-
-def _only_thinks(message: Message) -> bool:
-    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)

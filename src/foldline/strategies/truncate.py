@@ -1,8 +1,8 @@
 """
 Truncate: make single giant parts smaller, in place, with the whole text under a handle.
 
-Used three ways: `bound` when a tool output is recorded; `level_parts` by a summary, for messages
-that must stay although they are too large; and the `Truncate` rung when nothing else is left.
+Used three ways: `bound` when a tool output is recorded; `shorten_staying` by a summary, for what
+must stay although it is too large; and the `Truncate` rung when nothing else is left.
 """
 
 from __future__ import annotations
@@ -64,11 +64,7 @@ LONGEST_LEAD = 600
 
 
 def bound(
-    message: Message,
-    counter: TokenCounter,
-    *,
-    handle: str,
-    outputs: Outputs,
+    message: Message, counter: TokenCounter, *, handle: str, outputs: Outputs
 ) -> tuple[Rewrite, ...]:
     """
     Bound the tool outputs of a message that is being recorded.
@@ -123,78 +119,67 @@ class CutSite:
     """
     A part that may be cut.
 
-    ``tokens`` is its size and ``text`` what its text takes of that. ``rank`` says what it is:
-    arguments of a "call" and "tool" outputs are cut first, then "rules", the "task" (what users
-    and systems said) and "pinned" parts after everything else.
+    ``tokens`` is its size. ``rank`` says what it is: arguments of a "call" and "tool" outputs are
+    cut first, then "rules", the "task" (what users and systems said) and "pinned" parts after
+    everything else.
     """
 
     index: int
     part: int
     tokens: int
-    text: int
     rank: Rank
 
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """
-    The last resort: level the largest parts of everything that is left.
+    """The last resort: level the largest parts of everything that is left."""
 
-    Args:
-        style: Which part of a text to keep.
-    """
-
-    style: Style = "salient"
     name: str = field(default="truncate", init=False)
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Cut tool outputs and arguments first, and the task itself only if that is not enough."""
         yield from ()
-        edits = level_parts(view, context, range(len(view.messages)), context.target, self.style)
+        everything, target = range(len(view.messages)), context.target
+        groups = _order(list(_sites(view, everything)), target)
+        steps = [(group, target, SMALLEST) for group in groups]
+        edits = _cut_down(view, context, everything, steps)
         return Plan(edits, "" if edits else "no part is large enough to cut")
 
 
-def level_parts(
+def _cut_down(
     view: View,
     context: CompactionContext,
-    positions: Iterable[int],
-    room: int,
-    style: Style = "salient",
+    staying: Iterable[int],
+    steps: Iterable[tuple[Sequence[CutSite], float, int]],
 ) -> tuple[Rewrite, ...]:
     """
-    Cut the largest parts of some messages until these fit.
+    Cut the largest of one group of sites after another, until what stays has room.
 
     Args:
-        view: The view that holds them.
+        view: The view that holds the messages.
         context: Handles.
-        positions: Which messages.
-        room: What they may take together, in tokens.
-        style: Which part of a text to keep.
-
-    Returns:
-        The edits; the messages may still be too large after them.
+        staying: The messages that are to have room together.
+        steps: Which sites, until all takes how many tokens, and below how many none is cut.
     """
-    staying = list(positions)
     total = sum(view.counts[index] for index in staying)
-    if total <= room:
-        return ()
-    edits: list[Rewrite] = []
-    for group in _order(list(_sites(view, staying)), room):
-        excess = total - room
+    found: dict[tuple[int, int], Rewrite] = {}
+    saved: dict[tuple[int, int], int] = {}
+    for group, goal, floor in steps:
+        excess = round(total - sum(saved.values()) - goal)
         if excess <= 0 or not group:
             continue
-        cap = level([site.tokens for site in group], excess)
-        for site in group:
-            if site.tokens > cap:
-                edit = _cut(view, context, site, cap, style)
-                saved = _count_saved(view, edit)
-                if saved > 0:
-                    total -= saved
-                    edits.append(edit)
-    return tuple(edits)
+        now = [site.tokens - saved.get((site.index, site.part), 0) for site in group]
+        cap = level(now, excess, floor)
+        for site, size in zip(group, now, strict=True):
+            place = (site.index, site.part)
+            if size > cap:
+                edit = _cut(view, context, site, cap)
+                if (less := _count_saved(view, edit)) > saved.get(place, 0):
+                    found[place], saved[place] = edit, less
+    return tuple(found.values())
 
 
-def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style: Style) -> Rewrite:
+def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(context.handles.get(message.id, message.id), message, site.part)
@@ -210,13 +195,11 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int, style:
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
-        if style == "salient" and _is_written(part, site, rest):
+        if _is_written(part, site, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
-            asked = Query.of(view.messages, context.focus) if style == "salient" else None
-            text = excerpt(
-                rest, inside, count, handle=handle, style=style, values=values, asked=asked
-            )
+            asked = Query.of(view.messages, context.focus)
+            text = excerpt(rest, inside, count, handle=handle, values=values, asked=asked)
         text = seal_text(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
@@ -293,9 +276,8 @@ def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterabl
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
                 if tokens > least:
-                    text = view.counter.text(_text_of(part))
                     rank = "tool" if index in observed else _rank(part, reason)
-                    yield CutSite(index, position, tokens, text, rank)
+                    yield CutSite(index, position, tokens, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:
@@ -325,25 +307,14 @@ def shorten_staying(
     """
     staying, target = list(positions), context.target
     sites = list(_sites(view, staying, LAST_RESORT))
-    total = sum(view.counts[index] for index in staying)
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
-    found: dict[tuple[int, int], Rewrite] = {}
-    saved: dict[tuple[int, int], int] = {}
-    spared = _find_spared(view, sites, target)
-    for group, goal, floor in _cutting(sites, spared, share, target):
-        excess = round(total - sum(saved.values()) - max(goal, FULL * target - folded))
-        if excess <= 0 or not group:
-            continue
-        now = [site.tokens - saved.get((site.index, site.part), 0) for site in group]
-        cap = level(now, excess, floor)
-        for site, size in zip(group, now, strict=True):
-            place = (site.index, site.part)
-            if size > cap:
-                edit = _cut(view, context, site, cap, "salient")
-                if (less := _count_saved(view, edit)) > saved.get(place, 0):
-                    found[place], saved[place] = edit, less
-    return tuple(found.values())
+    spared, least = _find_spared(view, sites, target), FULL * target - folded
+    steps = [
+        (group, max(goal, least), floor)
+        for group, goal, floor in _cutting(sites, spared, share, target)
+    ]
+    return _cut_down(view, context, staying, steps)
 
 
 def _cutting(

@@ -118,8 +118,7 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         text = unwrap(reply.text, terms.template)
     except ValueError as error:
         return "", f"cannot be read: {error}"
-    if terms.template.parse is None:
-        text = without_courtesies(text)
+    text = without_courtesies(text)
     account = neutralize(text, terms.is_known)
     account = within(account, terms.tokens, terms.count)
     has_words = any(sign.isalnum() for sign in account) and not is_bare(text)

@@ -15,7 +15,7 @@ from heapq import nlargest
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext
-from foldline.core.summary_settings import ModelSummary, SummarySettings
+from foldline.core.summary_settings import ModelSummary
 from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
@@ -25,7 +25,6 @@ from foldline.summary.claims import mark_unproven_claims
 from foldline.summary.cleanup import neutralize
 from foldline.summary.model_summary import summarize_with_model
 from foldline.summary.summary_request import SummaryRequest, known_handles
-from foldline.summary.templates import Template
 from foldline.values.edits import Rewrite
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
@@ -36,8 +35,6 @@ def write_account(
     context: CompactionContext,
     positions: list[int],
     room: int,
-    settings: SummarySettings,
-    template: Template | None,
     cuts: Sequence[Rewrite],
     language: Language | None,
 ) -> Steps[ModelSummary]:
@@ -49,18 +46,14 @@ def write_account(
         context: Who answers, or the text of the user's own.
         positions: Which messages are folded, in order.
         room: What the snapshot may take, in tokens.
-        settings: How a model is asked.
-        template: What it is asked to write, None for what the settings name.
         cuts: What is shortened of the messages that stay.
         language: The language of the account, None for that of the template.
     """
     if context.account:
-        return _own_account(view, context, round(settings.share * room))
+        return _own_account(view, context, round(context.summary.share * room))
     if context.reader is None:
         return ModelSummary()
-    request = SummaryRequest(
-        view, context, context.reader, positions, room, settings, template, cuts, language
-    )
+    request = SummaryRequest(view, context, context.reader, positions, room, cuts, language)
     summary = yield from summarize_with_model(request)
     if not summary.text:
         return summary

@@ -31,8 +31,6 @@ def unwrap(answer: str, template: Template) -> str:
     Raises:
         ValueError: It cannot be told where the account begins or ends; says what is missing.
     """
-    if template.parse is not None:
-        return template.parse(answer).strip()
     fenced = _FENCED.match(answer)
     text = (fenced.group(1) if fenced else answer).strip()
     for tag in template.scratch:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.excerpt import salient_lines
@@ -181,17 +182,9 @@ def _share_notes(
         if left < NOTE_TOKENS:
             break
         kept.add(number)
-    run: list[HistoryPiece] = []
-    for number, piece in enumerate(found):
-        if number not in kept:
-            run.append(piece)
-            continue
-        if run:
-            yield _note(run, counter)
-            run = []
-        yield piece
-    if run:
-        yield _note(run, counter)
+    for stays, run in groupby(range(len(found)), kept.__contains__):
+        steps = [found[number] for number in run]
+        yield from steps if stays else [_note(steps, counter)]
 
 
 def _note(run: Sequence[HistoryPiece], counter: TokenCounter) -> HistoryPiece:

@@ -101,9 +101,14 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
             chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text, is_known
         )
         account, problem = accept(reply, chunk_ask.ask, chunk_ask.prompt, terms)
-        progress = _spend(progress, reply)
+        made = max(1, reply.attempts)
+        progress = replace(
+            progress, requests=progress.requests - made, tries=progress.tries - made
+        )
         if account:
-            progress = _advance(progress, account, chunk_ask, 1 + settings.retries)
+            reach, tries = chunk_ask.now[-1].handle, 1 + settings.retries
+            progress = replace(progress, account=account, reach=reach, tries=tries, problem="")
+            progress = replace(progress, left=chunk_ask.later)
         elif progress.tries < 1 or progress.requests < 1 or not _may_help(reply):
             return _partial(progress, f"the summarizer's answer {problem}", request.language)
         else:
@@ -134,20 +139,6 @@ def _chunk_ask(
     attempts = min(progress.tries, progress.requests)
     ask = Ask(prompt.text, request.cap(task), prompt.system, attempts=attempts)
     return ChunkAsk(ask, prompt, task, tuple(now), tuple(later))
-
-
-def _spend(progress: SummaryProgress, reply: Reply) -> SummaryProgress:
-    made = max(1, reply.attempts)
-    return replace(progress, requests=progress.requests - made, tries=progress.tries - made)
-
-
-def _advance(
-    progress: SummaryProgress, account: str, chunk_ask: ChunkAsk, tries: int
-) -> SummaryProgress:
-    """Take an account as the one so far, and go on with the next steps."""
-    reach = chunk_ask.now[-1].handle
-    progress = replace(progress, account=account, reach=reach, left=chunk_ask.later)
-    return replace(progress, tries=tries, problem="")
 
 
 def _repeat(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
-from foldline.core.summary_settings import ModelSummary, SummarySettings
+from foldline.core.summary_settings import ModelSummary
 from foldline.relevance.language import LANGUAGES, Language, language
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
@@ -19,9 +18,6 @@ from foldline.values.frames import has_words, user_words
 from foldline.values.messages import Message, Text
 from foldline.values.tokens import MESSAGE_TOKENS
 from foldline.values.view import View
-
-if TYPE_CHECKING:
-    from foldline.summary.templates import Template
 
 NAME = "summarize"
 
@@ -47,15 +43,11 @@ class Summarize:
         keep: What of the history stays verbatim, such as how much of the newest.
         most: The largest snapshot, as a fraction of the effective window.
         share: Fraction of the target that what stays may take before its largest parts are cut.
-        settings: How a model is asked; None for what the context says.
-        template: What a model is asked to write, in place of what the settings name.
     """
 
     keep: TailSelection = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = MUST_SHARE
-    settings: SummarySettings | None = None
-    template: Template | None = None
     name: str = field(default=NAME, init=False)
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
@@ -72,17 +64,14 @@ class Summarize:
         room = max(SMALLEST, min(room, round(self.most * context.scale)))
         if folded <= room:
             return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
-        language = conversation_language(view, (self.settings or context.summary).language)
+        language = conversation_language(view, context.summary.language)
         phrases = phrases_for(language)
         summary = ModelSummary()
         if context.account or (context.reader is not None and positions):
             # Imported here: few need what asks for an account and checks it.
             from foldline.summary.account import write_account
 
-            settings = self.settings or context.summary
-            summary = yield from write_account(
-                view, context, positions, room, settings, self.template, cuts, language
-            )
+            summary = yield from write_account(view, context, positions, room, cuts, language)
         text = compose(beside, context, positions, room, summary.text, phrases)
         spare = room - beside.counter.text(text)
         more = (

@@ -72,8 +72,8 @@ class SummaryRequest:
     An account that a model is asked for.
 
     ``positions`` are the messages that it stands for, ``room`` is what the snapshot may take in
-    tokens. ``template`` takes the place of the one that the settings name. ``cuts`` are the
-    messages that stay but are shortened: the account carries over what the user asks in them.
+    tokens. ``cuts`` are the messages that stay but are shortened: the account carries over what
+    the user asks in them.
     ``language`` is that of the account, None where it is not known.
     """
 
@@ -82,10 +82,13 @@ class SummaryRequest:
     reader: ModelLimits
     positions: Sequence[int]
     room: int
-    settings: SummarySettings
-    template: Template | None = None
     cuts: Sequence[Rewrite] = ()
     language: Language | None = None
+
+    @property
+    def settings(self) -> SummarySettings:
+        """How the model is asked."""
+        return self.context.summary
 
     def task(self, source: int) -> SummaryTask:
         """
@@ -97,15 +100,12 @@ class SummaryRequest:
         Args:
             source: What is read, in tokens.
         """
-        chosen = template(self.template or self.settings.template, self.language)
+        chosen = template(self.settings.template, self.language)
         around = HEADER + round(STATE * self.room)
-        limits = (chosen.tokens, self.settings.max_tokens)
-        most = min(
-            round(self.room * self.settings.share),
-            max(0, self.room - around),
-            source // HALF,
-            *(limit for limit in limits if limit is not None),
-        )
+        share = round(self.room * self.settings.share)
+        most = min(share, max(0, self.room - around), source // HALF)
+        if self.settings.max_tokens is not None:
+            most = min(most, self.settings.max_tokens)
         task = SummaryTask(
             chosen,
             int(most / SLACK),
@@ -159,11 +159,9 @@ class SummaryRequest:
     def _write_shortened(self) -> list[str]:
         """Write out what is shortened: first of all the messages of the user, whole."""
         view, left = self.view, round(CUT_SHARE * self.reader.window)
-        by_user: dict[bool, list[int]] = {True: [], False: []}
-        for position in self._cut():
-            by_user[view.messages[position].is_spoken()].append(position)
-        found = list[str]()
-        for positions in by_user.values():
+        found, cut = list[str](), self._cut()
+        for spoken in (True, False):
+            positions = [at for at in cut if view.messages[at].is_spoken() == spoken]
             texts = pieces(view, self.context, positions)
             if texts and left > LEAST:
                 texts = fit_pieces(texts, view.counter, view.names, left, left)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import get_data
 from typing import Any
@@ -19,9 +18,7 @@ class Template:
     ``prompt`` goes to the model as it is: braces in it mean nothing. ``sections`` are texts that
     an answer must have to be accepted, in any case of letters. ``scratch`` names tags of a block
     to think in, which is taken off, ``wrapper`` tags of the block that holds the account.
-    ``tokens`` is the longest account, None for what there is room for. ``parse`` takes the account
-    out of an answer instead, and raises ValueError with what is wrong. ``chinese`` is the same for
-    conversations in Chinese.
+    ``chinese`` is the same for conversations in Chinese.
     """
 
     name: str
@@ -29,8 +26,6 @@ class Template:
     sections: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
-    tokens: int | None = None
-    parse: Callable[[str], str] | None = None
     chinese: Template | None = None
 
 
@@ -55,14 +50,13 @@ OWN = "own"
 """What a template is called that is given as a text."""
 
 
-def template(chosen: Template | str, language: Language | None) -> Template:
+def template(name: str, language: Language | None) -> Template:
     """
     Return a template in the language of the user.
 
     Args:
-        chosen: A template, the name of one, or the text of one's own.
+        name: The name of a template, or the text of one's own.
         language: Of the user, None when it is not known.
     """
-    if isinstance(chosen, str):
-        chosen = TEMPLATES[chosen] if chosen in TEMPLATES else Template(OWN, chosen)
+    chosen = TEMPLATES.get(name) or Template(OWN, name)
     return chosen.chinese if language == CHINESE and chosen.chinese is not None else chosen

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Final
+
+WEIGHT: Final = 0.2
+"""Share of a new observation in the mean."""
+
+LARGEST_STEP: Final = 0.15
+"""How far one observation moves the ratio at most."""
+
+LOWEST, HIGHEST = 0.5, 2.0
+"""Within what the ratio stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,31 +26,9 @@ class Calibration:
 
     Args:
         ratio: Reported over counted tokens; 1.0 before anything was observed.
-        weight: Share of a new observation in the mean, above 0 up to 1.
-        max_step: Largest change of the ratio by one observation.
-        lowest: Smallest ratio.
-        highest: Largest ratio.
-
-    Raises:
-        ValueError: A bound that leaves no ratio, or a weight or a step that is out of range.
     """
 
     ratio: float = 1.0
-    weight: float = 0.2
-    max_step: float = 0.15
-    lowest: float = 0.5
-    highest: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.weight <= 1:
-            raise ValueError(f"weight is {self.weight}; it must be above 0 and at most 1")
-        if not self.max_step > 0:
-            raise ValueError(f"max_step is {self.max_step}; it must be above 0")
-        if not 0 < self.lowest <= self.ratio <= self.highest:
-            raise ValueError(
-                f"ratio {self.ratio} must lie within lowest {self.lowest} (above 0)"
-                f" and highest {self.highest}"
-            )
 
     def observe(self, counted: int, reported: int, overhead: int = 0) -> Calibration:
         """
@@ -57,9 +45,8 @@ class Calibration:
         if counted <= 0:
             return self
         seen = max(0, reported - overhead) / counted
-        step = self.weight * (seen - self.ratio)
-        step = max(-self.max_step, min(self.max_step, step))
-        return replace(self, ratio=max(self.lowest, min(self.highest, self.ratio + step)))
+        step = max(-LARGEST_STEP, min(LARGEST_STEP, WEIGHT * (seen - self.ratio)))
+        return Calibration(max(LOWEST, min(HIGHEST, self.ratio + step)))
 
     def apply(self, tokens: int) -> int:
         """Correct a count, in tokens; a positive count stays positive."""

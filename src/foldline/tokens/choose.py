@@ -8,46 +8,23 @@ from typing import Final
 from foldline.errors import InputError
 from foldline.values.tokens import TextCounter
 
-FAMILY_OF_PREFIX: Final = {
-    "gpt-4o": "o200k",
-    "gpt-4.1": "o200k",
-    "gpt-4.5": "o200k",
-    "gpt-5": "o200k",
-    "gpt-oss": "o200k",
-    "chatgpt-4o": "o200k",
-    "codex": "o200k",
-    "o1": "o200k",
-    "o3": "o200k",
-    "o4": "o200k",
-    "gpt-4": "cl100k",
-    "gpt-3.5": "cl100k",
-    "gpt-35": "cl100k",
-    "text-embedding-3": "cl100k",
+_PREFIXES: Final = {
+    "o200k": "gpt-4o gpt-4.1 gpt-4.5 gpt-5 gpt-oss chatgpt-4o codex o1 o3 o4",
+    "cl100k": "gpt-4 gpt-3.5 gpt-35 text-embedding-3 phi-4",
     "claude": "claude",
     "deepseek": "deepseek",
-    "qwen": "qwen",
-    "qwq": "qwen",
-    "llama-3": "llama",
-    "llama3": "llama",
-    "meta-llama-3": "llama",
-    "llama-2": "llama2",
-    "llama2": "llama2",
-    "codellama": "llama2",
-    "phi-4": "cl100k",
+    "qwen": "qwen qwq",
+    "llama": "llama-3 llama3 meta-llama-3",
+    "llama2": "llama-2 llama2 codellama",
     "kimi": "kimi",
-    "glm-4": "glm",
-    "gemma-3": "gemma",
-    "gemma3": "gemma",
-    "mistral-large": "mistral",
-    "mistral-medium": "mistral",
-    "mistral-nemo": "mistral",
-    "mistral-small": "mistral",
-    "ministral": "mistral",
-    "magistral": "mistral",
-    "devstral": "mistral",
-    "pixtral": "mistral",
-    "mistral-7b": "mistral1",
-    "mixtral": "mistral1",
+    "glm": "glm-4",
+    "gemma": "gemma-3 gemma3",
+    "mistral": "mistral-large mistral-medium mistral-nemo mistral-small ministral magistral "
+    "devstral pixtral",
+    "mistral1": "mistral-7b mixtral",
+}
+FAMILY_OF_PREFIX: Final = {
+    prefix: family for family, prefixes in _PREFIXES.items() for prefix in prefixes.split()
 }
 """Vocabulary family by the beginning of a model's name; the longest beginning decides."""
 

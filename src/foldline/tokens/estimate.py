@@ -1,11 +1,12 @@
 """
-The weights of the token estimate: data, fitted, not chosen.
+The token estimate: what a text has of some features, times weights that are fitted, not chosen.
 
-Written by ``bench/fit_tokens.py`` on 2026-11-22 from 13,664 pieces (60 to 8,000 characters) of 29
-kinds of text out of 450 public packages, manuals and books, which that script names. Truth is the
-real vocabulary of each family (splintr-rs 0.22). No current Claude vocabulary is public: that
-column is the Claude-2 vocabulary times 1.12, the median of what Claude 4.5 and 4.6 reported for 65
-large tool results. llama2, mistral1, modernbert and whisper have weights too.
+The weights (``weights.txt``) were written by ``bench/fit_tokens.py`` on 2026-11-22 from 13,664
+pieces (60 to 8,000 characters) of 29 kinds of text out of 450 public packages, manuals and books,
+which that script names. Truth is the real vocabulary of each family (splintr-rs 0.22). No current
+Claude vocabulary is public: that column is the Claude-2 vocabulary times 1.12, the median of what
+Claude 4.5 and 4.6 reported for 65 large tool results. llama2, mistral1, modernbert and whisper
+have weights too.
 
 Error on sources that the fit has not seen, pieces above 50 tokens, 95th percentile in percent
 (``bench/tokens.py``). Terse Chinese is verse, classical prose and labels; other scripts are
@@ -54,128 +55,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 from operator import add, mul
+from pkgutil import get_data
 from typing import ClassVar, Final
 
 from foldline.tokens.choose import DEFAULT_FAMILY
-from foldline.tokens.non_ascii_tokens import CHARACTER_CLASSES, PAIR_CLASSES, wide_counts
+from foldline.tokens.non_ascii_tokens import wide_counts
 
-FAMILIES: Final = (
-    *("o200k", "cl100k", "llama", "deepseek", "qwen", "kimi", "glm", "mistral", "gemma"),
-    *("claude", "llama2", "mistral1", "modernbert", "whisper"),
-)
+WEIGHTS_FILE: Final = "weights.txt"
+"""The names of the families; then a row per feature: thousandths of a token each, and its name."""
+
+_HEAD, *_ROWS = (get_data(__package__, WEIGHTS_FILE) or b"").decode("ascii").splitlines()
+
+FAMILIES: Final = tuple(_HEAD.split())
 """The vocabularies that are imitated, in the order of the columns."""
 
-FEATURES: Final = (
-    "constant",
-    "byte",
-    "underscore",
-    "backslash",
-    "word",
-    "letters beyond the 3rd",
-    "consonant cluster",
-    "cluster of 5 consonants",
-    "capital after a letter",
-    "capital after a capital",
-    "digit group",
-    "digit",
-    "digits beyond the 3rd",
-    "blank",
-    "blank before a digit",
-    "indentation",
-    "run of marks",
-    "marks beyond the 7th",
-    "mark before a letter",
-    "mark before a newline",
-    "run of newlines",
-    "letter before a digit",
-    "digit before a letter",
-    # From here on, only in texts beyond ASCII.
-    "run of wide characters",
-    "wide before a newline",
-    "newline before wide",
-    "blank before wide",
-    *(f"character of class {number}" for number in range(1, CHARACTER_CLASSES + 1)),
-    *(f"pair of class {number}" for number in range(1, PAIR_CLASSES + 1)),
-)
+FEATURES: Final = tuple(row.split(maxsplit=len(FAMILIES))[-1] for row in _ROWS)
 """
-What is counted, in the order of the rows.
+What is counted, in the order of the rows; from "run of wide characters" on only in texts beyond
+ASCII.
 
 A mark is ASCII that is neither letter, digit, blank (space, tab) nor newline.
 """
 
-TABLE: Final = """
-    34   209    82   140    30   228   173   -73  -244   142   349   396  1932  -191
-    88    44    45    89    44    88    44   282    37    41   260   291   141   501
-  -218  -238  -241   -46  -249  -218  -240  -214    71    93   161   203   240   -62
-   444   404   420   431   427   330   390   374   404   404   305   295   322   405
-   751   829   829   683   875   811   823   510   903  1039   412   338   635 -1074
-    -7    28    28    12    47    21    31  -141    43    47  -133  -172   -56  -273
-   -48   -17   -16   -34   -50   -86   -18  -220   -55   -41  -114  -124   -29  -263
-  2299  2893  2875  2232  2707  1867  2765  1826  1924  2459  2224  2835  2433  1446
-   928   920   916   926   818   964   876   907   962  1224  1032  1049  1186  1386
-  -888  -884  -880  -810  -790  -931  -841  -721  -919 -1163  -734  -993 -1127 -1136
-  1598  1625  1637  1521   760  1448  1347   593   719  1675   641   637  1405  1541
-  -367  -371  -381  -346   484  -292  -182   426   571  -240   368   345  -276  -432
-   603   675   697   625   333   518   685    84   258   559   248   214   502   528
-  -114   -74   -73  -101   -75  -116   -69  -292   -45   -63  -248  -274  -153   594
-   904   918   886   710   865   965   844   952   687   -68   848   852   104 -1469
-  1190  1264  1203   944  1244  1205  1245  1485   879   834   614   713   708  -545
-   956   996  1001   931  1014   901  1003   668   995  1045   743   701   789   -98
-   -10    36    34    -8    38   -27    36  -183    63    53  -178  -205   -65  -320
-  -389  -416  -424  -168  -427  -427  -407  -321    70   141    38    66   165  2181
-  -912  -855  -873 -1198 -1023  -734  -934 -1196  -136  -627  -277  -408  -561 -1072
-   973   918   969  1302  1061   891   954   718  1322  1168  1371  1376   948  1393
-  -447  -103   -88  -363   -46   -61     1  -305  -324  -596  -468  -276  -225  -637
-   807   490   471   771   647   387   566   944   726   824  1187  1050   603  2011
-   115   242   191   283   160   398    86  -239   372   736   159    69   523   279
-  -279  -506  -540  -510  -470  -587  -485   -71  -342  -243  -466  -438  -431  -107
-   240   307   458   139   181   262   468   369    46   105  -248  -311   261 -1361
-   213   374   245   421   644   104   506   741   137   258    68   197   542 -1038
-  1230  1448  1180  1572  1394  1270  1487  2791  1807  2107  2531  2686  2326  3525
-  1411  2255  1268   984   876  2885  2183   902  1010  2683  3305  1712  3212   371
-   569   813   567   727   745   498   792  1058   392   640   598   868   931  1269
- -2245   193  2119  2053  2977  -112  5596 -2783 -2527   779  4142  7888  7248 -5224
-  1431  2218  1665   402  1078   575   765  2195  1125  2318  3580  1923  2448  2450
-  2999  3338  2845  2304  1791  2752  2638  1900  2589  2609  3475  3377  2416  1256
-  2628  3111  2767  3519  1764  3783  3457   414  1335  2791  2699  2303  4556   894
-  1310  2401  1281   951  1153  1207  1100   762  1085  2486  1256  1346  2044  1155
-  2189  2445  2450  1171  1356  2712  2539  2148  1291  2222  2177  1908  1369  3001
-   469  2150  1481   791  1085  1014  2235   640   470  2136  1389  1277  1518  1341
-  2755  2524  2829  2055  2420  2639  2629  1894  1536  3010  2556  2338  1866  1176
-  1547  1374  1957   377   242  -410   439  2218  2257  1686  2323  1917  2147  3680
-   914  1553   987   643   781   533   819   956  1075  1427  3064  1297  2390  1281
-  1092  3275   814   495  1277   973   709   904   584  2974  3032  1778  1707  1103
-  1921  2647  2115  1374   683  1060  1369  1825  1171  2487  3069  3595  1898  2016
-  1667  1798  2040  1340  1603  1698  1786  1960  1289  2139  4398  3268  1619  1410
-  -510 -1178  -773  -786     5    -9  -419  -863  -441  -579    80  -205  -122  -511
-   265    28   777    71  -453   382    12  -179   600   172   357   103    46  -716
-  -592  -640  -582  -803  -840  -299  -815  -995  -402  -892  -635  -911  -802 -1892
-   743   240   828  -941 -1082  -332  -961    84   252     6   993    -8  -200  -411
-  -153  -525  -197  -557  -279  -147  -654  -808   -25  -312   376  -227  -171  -722
-   573  -234    30  -580   662   561  -227  -343   525  2583   815  -166   436  -776
-   365   490    97   343   217  1094  -260  -534  1425  1982  1796   509  1079    91
-  -587  -782 -1194  -594   370  -413  -684 -1049  -487   228   416   -34   -42   668
-  1336   395   367  -143  -768  1192  -312 -1105    57   315   676   207 -1590 -2250
-  -477  -730  -487  -594  -670  -473  -721  -855  -304  -397  -411  -386  -693  -220
-   641   139  1772  -368  -948    23 -1109  -160  1091   -13  1253   190   982  -110
-  -347   808  -370  -462   485  -203   414 -1021  -628   782   820   605  -486  -302
-    71   322    58    96   727   722  -291  -648   -64   729  -443  -863  -289 -1127
-    95   459   332  -439  -777   327  -617   196   -18   165   829    12   215  -553
-  -272  -358  -451  -512  -255   -20  -633  -909  -293    89  -619 -1039  -498 -1681
-  -547    69  -379  -672  -810  -109  -652 -1123  -214   912   608   155  -309  -858
-  -177   481  -100  -636  -452   -41  -611 -1095   -46  1040   890   457  -515  -961
-  -487  -675   386  -800 -1635  -323  -608 -1100    54  -623   277   -95  -715 -1842
-  -521  -713  -446  -340  -568  -188  -458 -1113  -497  -222   649   300   -99 -1096
-  -281    82  -363  -449  -219    48  -415  -795   -86   759   226    32  -302  -577
-   524    86   572   416   395  1036   722   288   209  -497  1200   563    80  -339
-   162   617  -105   721  1474   950  1008 -1045   116  1952   796   478  1507  -769
-  -165   592   238   218   409   683   570  -922  -157  1520   459   284   116  -208
-   463   230   218   478   263   263   146   -66   578   523   407    93   162  -142
-"""
-"""Thousandths of a token per occurrence: a row per feature, a column per family."""
-
 WEIGHTS: Final = {
-    family: tuple(int(row.split()[column]) / 1_000 for row in TABLE.strip().splitlines())
+    family: tuple(int(row.split()[column]) / 1_000 for row in _ROWS)
     for column, family in enumerate(FAMILIES)
 }
 """The weights of every family, in tokens, in the order of ``FEATURES``."""

@@ -20,7 +20,6 @@ from foldline.values.messages import (
     Message,
     Omitted,
     Opaque,
-    Part,
     Text,
     Thinking,
     ToolCall,
@@ -110,7 +109,7 @@ def message_from_json(value: Any, thaw: Convert = _same) -> Message:
         InputError: The value is not a message.
     """
     try:
-        return _message(value, thaw)
+        return _make(Message, value, thaw)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"this is no message: {error!r}") from error
 
@@ -143,30 +142,22 @@ def _value(name: str, value: Any, freeze: Convert) -> Any:
 
 def _read(item: Any, kinds: Mapping[str, type[Any]], thaw: Convert) -> Any:
     kind = kinds[item["type"]]
-    given = {name: _field(name, value, thaw) for name, value in item.items() if name != "type"}
-    return _check(kind(**given))
+    return _make(kind, {name: value for name, value in item.items() if name != "type"}, thaw)
+
+
+def _make(kind: type[Made], given: Any, thaw: Convert) -> Made:
+    made = kind(**{name: _field(name, value, thaw) for name, value in given.items()})
+    check_fields(made)
+    return made
 
 
 def _field(name: str, value: Any, thaw: Convert) -> Any:
     if name == "raw":
         return thaw(value)
     if name in {"snapshot", "message"} and isinstance(value, dict):
-        return _message(value, thaw)
+        return _make(Message, value, thaw)
     if name == "usage":
-        return None if value is None else _check(Usage(**value))
+        return None if value is None else _make(Usage, value, thaw)
     if isinstance(value, list):
-        return tuple(v if isinstance(v, str) else _part(v, thaw) for v in value)
+        return tuple(v if isinstance(v, str) else _read(v, _PARTS, thaw) for v in value)
     return value
-
-
-def _part(item: Any, thaw: Convert) -> Part:
-    return cast("Part", _read(item, _PARTS, thaw))
-
-
-def _message(item: Any, thaw: Convert) -> Message:
-    return _check(Message(**{name: _field(name, value, thaw) for name, value in item.items()}))
-
-
-def _check(made: Made) -> Made:
-    check_fields(made)
-    return made

@@ -47,73 +47,34 @@ class _Block:
 
 _RULES: Final = frozenset(
     {
-        "user_instructions",
-        "INSTRUCTIONS",
-        "project_instructions",
-        "user_rules",
-        "cursor_rules",
-        "always_applied_workspace_rules",
+        *("user_instructions", "INSTRUCTIONS", "project_instructions", "user_rules"),
+        *("cursor_rules", "always_applied_workspace_rules"),
     }
 )
 _SUMMARIES: Final = frozenset({"state_snapshot", "CONVERSATION SUMMARY", "conversation_summary"})
 _WORDS: Final = frozenset({"command-name", "command-args", "bash-input"})
-_DOCUMENTS: Final = frozenset(
-    {
-        # Claude Code
-        "system-reminder",
-        "user-prompt-submit-hook",
-        "session-start-hook",
-        "local-command-caveat",
-        "local-command-stdout",
-        "local-command-stderr",
-        "command-message",
-        "command-contents",
-        "bash-stdout",
-        "bash-stderr",
-        "ide_opened_file",
-        "ide_selection",
-        "ide_diagnostics",
-        "task-notification",
-        # Codex
-        "environment_context",
-        "permissions instructions",
-        "skills_instructions",
-        "plugins_instructions",
-        "apps_instructions",
-        "app-context",
-        "collaboration_mode",
-        "multi_agent_mode",
-        "recommended_plugins",
-        "personality_spec",
-        "model_switch",
-        "turn_aborted",
-        "subagent_notification",
-        "user_shell_command",
-        "user_action",
-        "skill",
-        # Gemini CLI, Cline, Cursor, Copilot, deer-flow and attached files
-        "session_context",
-        "environment_details",
-        "file",
-        "file_content",
-        "file_contents",
-        "folder_content",
-        "attachment",
-        "attachments",
-        "attached_files",
-        "uploaded_files",
-        "open_and_recently_viewed_files",
-        "additional_data",
-        "project_layout",
-        "user_info",
-        "git_status",
-        "editorContext",
-        "reminderInstructions",
-        "repoContext",
-        "workspace_info",
-        "environment_info",
-    }
+_CLAUDE_CODE: Final = (
+    *("system-reminder", "user-prompt-submit-hook", "session-start-hook", "task-notification"),
+    *("local-command-caveat", "local-command-stdout", "local-command-stderr", "command-message"),
+    *("command-contents", "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection"),
+    "ide_diagnostics",
 )
+_CODEX: Final = (
+    *("environment_context", "permissions instructions", "skills_instructions", "app-context"),
+    *("plugins_instructions", "apps_instructions", "collaboration_mode", "multi_agent_mode"),
+    *("recommended_plugins", "personality_spec", "model_switch", "turn_aborted", "user_action"),
+    *("subagent_notification", "user_shell_command", "skill"),
+)
+_OTHERS: Final = (
+    *("session_context", "environment_details", "file", "file_content", "file_contents"),
+    *("folder_content", "attachment", "attachments", "attached_files", "uploaded_files"),
+    *("open_and_recently_viewed_files", "additional_data", "project_layout", "user_info"),
+    *("git_status", "editorContext", "reminderInstructions", "repoContext", "workspace_info"),
+    "environment_info",
+)
+"""Of Gemini CLI, Cline, Cursor, Copilot, deer-flow, and around attached files."""
+
+_DOCUMENTS: Final = frozenset((*_CLAUDE_CODE, *_CODEX, *_OTHERS))
 _NAMES: Final = "|".join(sorted(map(re.escape, _RULES | _SUMMARIES | _WORDS | _DOCUMENTS)))
 _TAG: Final = lazy_pattern(
     rf"<(?P<open>{_NAMES})(?P<more>\s[^<>\n]{{0,300}})?>"
@@ -196,10 +157,7 @@ def user_words(message: Message) -> str:
     """Return the user's own words in a message; "" where frames are all there is."""
     if message.role != "user" or message.origin in _MADE or message.is_attachment():
         return ""
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    found = (segment for text in texts for segment in segments(text))
-    words = [segment.text.strip() for segment in found if segment.kind == "words"]
-    said = [text for text in words if text]
+    said = list(filter(None, _texts_of(message, "words")))
     if len(said) > 1 and _COMMAND.fullmatch(said[0]):
         # The name of a slash command and its arguments make one line.
         said[:2] = [f"{said[0]} {said[1]}"]
@@ -228,9 +186,13 @@ def rules_of(message: Message) -> tuple[str, ...]:
     """Return the rules that an agent put into a message of the user's role."""
     if message.role != "user" or message.origin in _MADE:
         return ()
+    return tuple(_texts_of(message, "rules"))
+
+
+def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
     texts = (part.text for part in message.parts if isinstance(part, Text))
     found = (segment for text in texts for segment in segments(text))
-    return tuple(segment.text.strip() for segment in found if segment.kind == "rules")
+    return (segment.text.strip() for segment in found if segment.kind == kind)
 
 
 def is_summary(text: str) -> bool:

@@ -192,11 +192,12 @@ def _join_reasoning(messages: Sequence[Message], forest: _Forest) -> None:
     """Bind reasoning that stands alone to what the model did next."""
     for index in range(len(messages) - 1):
         here, following = messages[index], messages[index + 1]
-        if here.role == following.role == "assistant" and _only_thinks(here):
+        if here.role == following.role == "assistant" and only_thinks(here):
             forest.join(index, index + 1)
 
 
-def _only_thinks(message: Message) -> bool:
+def only_thinks(message: Message) -> bool:
+    """Return True if a message holds reasoning and nothing else."""
     return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import pairwise, takewhile
+from operator import eq
 from typing import Final
 
 from foldline.values.identity import HANDLE_LENGTH
@@ -38,12 +39,7 @@ def _common(left: str, right: str) -> int:
     """Return how many digits two ids begin with in common; 0 where a handle tells them apart."""
     if left[:HANDLE_LENGTH] != right[:HANDLE_LENGTH]:
         return 0
-    length = 0
-    for a, b in zip(left, right, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
+    return sum(takewhile(bool, map(eq, left, right)))
 
 
 class Register:

@@ -47,14 +47,7 @@ _HEAD_010 = lazy_pattern(
 _NARRATIVE_010 = "## What happened, told by a model"
 _SECTIONS_010 = frozenset(
     f"## {title}"
-    for title in (
-        "The user said",
-        "Files",
-        "Plan",
-        "Open errors",
-        "Decisions",
-        "What happened",
-    )
+    for title in ("The user said", "Files", "Plan", "Open errors", "Decisions", "What happened")
 )
 _LINE_010 = lazy_pattern(r" |[0-9a-f]{6,32}(?:\.\d{1,9})? ")
 

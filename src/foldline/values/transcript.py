@@ -85,9 +85,7 @@ class Transcript:
             )
         return self.with_messages(
             [
-                replace(message, pinned=True)
-                if index in wanted or message.id in wanted
-                else message
+                replace(message, pinned=True) if wanted & {index, message.id} else message
                 for index, message in enumerate(self.messages)
             ]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from operator import is_
 from typing import Final
 
@@ -125,6 +126,10 @@ class View:
         shown = self.messages[index]
         return self.originals.get(shown.id, shown)
 
+    def kept_prefix(self, after: View) -> int:
+        """Return how many messages at the start another view shows as they are here."""
+        return sum(takewhile(bool, map(is_, self.messages, after.messages)))
+
     def after(self, edits: Sequence[Edit]) -> View:
         """Return the view that edits would give; only changed messages are counted again."""
         if not edits:
@@ -137,10 +142,10 @@ class View:
         after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
         return after
 
-    def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
+    def foldable(self) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""
         return [
             group
-            for group in (self.groups if groups is None else groups)
+            for group in self.groups
             if group.state != "pending" and not any(i in self.protected for i in group.members)
         ]

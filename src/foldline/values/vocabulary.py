@@ -159,11 +159,8 @@ def _render_arguments(call: ToolCall) -> str:
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
-    if isinstance(value, dict) and depth:
-        for inner in value.values():
-            yield from _texts(inner, depth - 1)
-    elif isinstance(value, list) and depth:
-        for inner in value:
-            yield from _texts(inner, depth - 1)
-    elif not isinstance(value, (dict, list)):
+    if not isinstance(value, (dict, list)):
         yield str(value)
+    elif depth:
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner, depth - 1)
