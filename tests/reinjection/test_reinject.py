@@ -21,7 +21,7 @@ from foldline.values.snapshot_mark import SNAPSHOT_HEADER
 
 SETTINGS = FileSettings(root="/repo")
 LONG = "several words of a result " * 40
-CLEAR = Policy("clear", (Rung(Clear(keep=1, fully=True), 0.0),))
+CLEAR = Policy("clear", (Rung(Clear(keep=1), 0.0),))
 
 
 class Folding:
