@@ -65,9 +65,11 @@ def insert_messages(
         connection.executemany(statement, values)
 
 
-def insert_batch(connection: Connection, session: int, batch: StoredBatch) -> None:
-    """Add a batch, its contents packed."""
-    prepared = None if batch.memory is None else _keep_memory(connection, session, batch.memory)
+def insert_batch(
+    connection: Connection, session: int, batch: StoredBatch, memory: StoredMemory | None
+) -> None:
+    """Add a batch, its contents packed; what had been prepared for it is not."""
+    prepared = None if memory is None else _keep_memory(connection, session, memory)
     edits, receipt = blobs.put(connection, batch.edits), blobs.put(connection, batch.receipt)
     head = (batch.number, batch.at, batch.kind, batch.time, batch.undone_at)
     connection.execute(
@@ -147,7 +149,9 @@ def _keep_memory(connection: Connection, session: int, memory: StoredMemory) -> 
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
         (session, memory.generation, memory.digest),
     ).fetchone()
-    return _insert_memory(connection, session, memory) if row is None else int(row[0])
+    if row is not None:
+        return int(row[0])
+    return _insert_memory(connection, session, memory.map(blobs.pack))
 
 
 def memory(connection: Connection, session: int) -> StoredMemory | None:

@@ -9,6 +9,7 @@ that lock dies with its connection.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
@@ -84,12 +85,14 @@ class SqlStore:
                 was recorded.
         """
         # Serialised before the lock is taken: other writers do not wait for it.
-        packed = change.map(blobs.pack)
+        packed = replace(change, batches=()).map(blobs.pack)
+        # What had been prepared for a batch is mostly written already.
+        batches = [replace(batch, memory=None).map(blobs.pack) for batch in change.batches]
         with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
             rows.insert_messages(connection, session, change.at, packed.messages)
-            for batch in packed.batches:
-                rows.insert_batch(connection, session, batch)
+            for given, batch in zip(change.batches, batches, strict=True):
+                rows.insert_batch(connection, session, batch, given.memory)
             if change.memory is not None or change.forgets:
                 rows.replace_memory(connection, session, packed.memory)
             if packed.checkpoint is not None:
