@@ -85,6 +85,7 @@ clean:  ## Remove the environments and everything that was generated
 
 $(DEMO)/.ready: requirements/run.lock pyproject.toml
 $(DEV)/.ready: requirements/dev.lock pyproject.toml
+$(DOCS)/.ready: requirements/docs.lock pyproject.toml
 
 %/.ready:
 	@[ -n "$(PYTHON)" ] || { echo "Foldline needs Python 3.11 or newer with venv and pip." \
