@@ -18,6 +18,7 @@ from foldline.snapshot.calls import (
     outcome,
     printed_verdict,
     verdict,
+    without_unchanged,
 )
 
 VALUES = st.recursive(
@@ -114,7 +115,9 @@ def test_a_call_that_changes_something_is_told_from_one_that_looks(name, argumen
 
 def test_long_arguments_are_texts_of_their_own_but_for_what_they_replace():
     new, old = "new line\n" * 99, "old line\n" * 99
-    arguments = {"edits": [{"new_string": new, "old_string": old}], "path": "a.py"}
+    arguments = without_unchanged(
+        {"edits": [{"new_string": new, "old_string": old}], "path": "a.py"}
+    )
     assert list(long_arguments(arguments)) == [new.rstrip("\n")]
     assert list(long_arguments("text " * 99)) == ["text " * 99]
     assert list(long_arguments(None)) == []
@@ -127,14 +130,14 @@ def test_of_an_edit_only_what_it_adds_is_told():
         "    limit = read_limit(40)",
     ]
     old, new = "\n".join(around), "\n".join([*around[:4], *added, *around[4:]])
-    arguments = {"path": "a.py", "old_string": old, "new_string": new}
-    line = call_line(c("1", "edit", json.dumps(arguments)), arguments)
+    arguments = without_unchanged({"path": "a.py", "old_string": old, "new_string": new})
+    line = call_line(c("1", "edit"), arguments)
     assert list(long_arguments(arguments)) == ["\n".join(added)]
     assert "the limit is 40" in line
     assert "stays" not in line
-    removing = {"path": "a.py", "old_string": new, "new_string": old}
+    removing = without_unchanged({"path": "a.py", "old_string": new, "new_string": old})
     assert list(long_arguments(removing)) == []
-    assert "the limit is 40" in call_line(c("1", "edit", json.dumps(removing)), removing)
+    assert "the limit is 40" in call_line(c("1", "edit"), removing)
 
 
 def test_of_a_patch_only_what_it_adds_is_told():

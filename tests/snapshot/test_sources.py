@@ -90,6 +90,8 @@ def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
 def test_a_text_that_an_edit_could_not_write_is_not_quoted(result, counts):
     call = run(name="edit", path="a.py", new_string=LONG, old_string="old " * 200)
     assert (("written", LONG) in told(U("t"), A(call), result)) is counts
+    of_editor = run(name="editor", command="str_replace", path="a", new_str=LONG, old_str="o" * 99)
+    assert (("written", LONG) in told(U("t"), A(of_editor), result)) is counts
 
 
 def test_what_a_command_writes_that_fails_may_be_there_all_the_same():

@@ -54,11 +54,6 @@ def test_a_request_that_nothing_came_of_says_so():
     assert second.endswith("in work, nothing said yet")
 
 
-def test_a_call_of_a_tool_that_the_user_has_is_no_request():
-    said = (U("[toggle_data {}]"), A("Is it on?"), U('[pay {"amount": 3}]'), A("Paid."))
-    assert len(standing(U("My phone is slow."), A("I look."), *said)[REQUESTS]) == 1
-
-
 def test_a_request_that_is_cut_says_so():
     (row,) = standing(U("Mend " + "all of it " * 90), A("Done."))[REQUESTS]
     assert "…”: answered: Done." in row

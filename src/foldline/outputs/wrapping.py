@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
@@ -22,16 +23,15 @@ _HEAD = lazy_pattern(
     r"(?:Process (?:exited with code (?P<after>-?\d{1,5})|running with session ID \d{1,20})\n)?"
     r"(?:Original token count: \d{1,12}\n)?(?:Total output lines: \d{1,12}\n)?Output:(?:\n|\Z)"
 )
-_TAGGED = lazy_pattern(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\n?")
+_TAGGED = lazy_pattern(r"<returncode>(?P<tagged>-?\d{1,5})</returncode>\n<output>\n?")
 _TAGGED_END: Final = "</output>"
 
 
 def exit_code(text: str) -> int | None:
     """Return the exit code that an agent put before the output of a command, None without one."""
-    front = text[:AHEAD].lstrip("\n")
-    head = _HEAD.match(front) or _TAGGED.match(front)
-    codes = filter(None, head.groupdict().values()) if head else ()
-    return next(map(int, codes), None)
+    head = _match_head(text)
+    code = None if head is None else _code(head)
+    return None if code is None else int(code)
 
 
 def unwrap(text: str) -> str:
@@ -42,21 +42,27 @@ def unwrap(text: str) -> str:
     is no output. What is not wrapped is returned as it is.
     """
     text = without_reminders(text)
-    front = text[:AHEAD].lstrip("\n")
-    skipped = len(text[:AHEAD]) - len(front)
-    head = _HEAD.match(front)
-    if head:
-        inner, code = text[skipped + head.end() :], head["before"] or head["after"]
-    elif head := _TAGGED.match(front):
-        inner, code = text[skipped + head.end() :], head["code"]
+    head = _match_head(text)
+    if head is None:
+        return text
+    inner, code = text[head.end() :], _code(head)
+    if "tagged" in head.groupdict():
         end = inner.rfind(_TAGGED_END, max(0, len(inner) - AHEAD // 2))
         inner = inner if end < 0 else inner[:end]
-    else:
-        return text
     inner = inner.strip("\n")
     if code is None or (code == "0" and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
+
+
+def _match_head(text: str) -> re.Match[str] | None:
+    front = text[:AHEAD]
+    start = len(front) - len(front.lstrip("\n"))
+    return _HEAD.match(text, start, AHEAD) or _TAGGED.match(text, start, AHEAD)
+
+
+def _code(head: re.Match[str]) -> str | None:
+    return next(filter(None, head.groups()), None)
 
 
 def without_reminders(text: str) -> str:

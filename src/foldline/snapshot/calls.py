@@ -128,7 +128,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
 
     Args:
         call: The call.
-        arguments: Its arguments as a value, None where they are not JSON.
+        arguments: Its arguments from `without_unchanged`, None where they are not JSON.
         phrases: The words that say how long it was where it is cut.
 
     Returns:
@@ -138,7 +138,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         return _cut(f"{call.name} {call.arguments}", phrases)
     main: list[str] = []
     rest: list[str] = []
-    for key, value in _without_unchanged(arguments).items():
+    for key, value in arguments.items():
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
@@ -152,9 +152,13 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
     return _cut(" ".join((call.name, *main, *rest)), phrases)
 
 
-def _without_unchanged(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of a call, of a long edit only what it adds, or else takes away."""
-    changed = dict(arguments)
+def without_unchanged(arguments: Any, depth: int = DEPTH) -> Any:
+    """Return the arguments of a call, of every long edit only what it adds, or else takes away."""
+    if isinstance(arguments, list) and depth:
+        return [without_unchanged(value, depth - 1) for value in arguments]
+    if not isinstance(arguments, dict) or not depth:
+        return arguments
+    changed = {name: without_unchanged(value, depth - 1) for name, value in arguments.items()}
     for old, new in REPLACED.items():
         before, after = arguments.get(old), arguments.get(new)
         if isinstance(before, str) and isinstance(after, str) and len(before + after) > VALUE:
@@ -253,8 +257,8 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
     """
     Yield the long texts in the arguments of a call.
 
-    Of an edit or a patch only what it adds, and no command of one line: the line of its call
-    tells that.
+    Not those that an edit replaces; of a patch only what it adds, and no command of one line: the
+    line of its call tells that.
     """
     if isinstance(arguments, str):
         command = arguments if key in COMMANDS else _inner_commands(arguments)
@@ -262,7 +266,7 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
         if len(arguments) > least and (not command or "\n" in command):
             yield _added(command or arguments)
     elif depth and isinstance(arguments, Mapping):
-        for name, value in _without_unchanged(arguments).items():
+        for name, value in arguments.items():
             if name not in REPLACED:
                 yield from long_arguments(value, depth - 1, name)
     elif depth and isinstance(arguments, list):

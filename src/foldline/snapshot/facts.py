@@ -205,9 +205,10 @@ def _telling(result: ToolResult) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
     lines = unwrap(result.text[:100_000]).split("\n")
     says = _COUNTED if exit_code(result.text) == 0 and not result.is_error else _FAILURE
-    near = [n for n in sorted(lines_with(lines, _FAILURE_WORDS)) if _finds(says, lines[n])]
-    if near:
-        first, last = near[0], near[-1]
+    near = sorted(lines_with(lines, _FAILURE_WORDS))
+    first = next((place for place in near if _finds(says, lines[place])), None)
+    if first is not None:
+        last = next(place for place in reversed(near) if _finds(says, lines[place]))
         last = first if _EXITED.fullmatch(lines[last]) else last
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:

@@ -6,20 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
+    COMMANDS,
+    REPLACED,
     VERDICT,
     call_line,
     changes_something,
     long_arguments,
     outcome,
     verdict,
+    without_unchanged,
 )
-from foldline.snapshot.facts import arguments_of, command_of, reads
+from foldline.snapshot.facts import arguments_of, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -218,7 +221,7 @@ class _Reader:
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return
-        arguments = arguments_of(call)
+        arguments = without_unchanged(arguments_of(call))
         line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
         if site is not None and site.message in self.folded:
@@ -234,7 +237,7 @@ class _Reader:
                     self.covered.add(site)
         self._add(position, place, speaker, line, whole=True)
         if site is not None and (
-            _AGENT_TOOLS.fullmatch(call.name) or self._was_refused(call, site)
+            _AGENT_TOOLS.fullmatch(call.name) or self._was_refused(arguments, site)
         ):
             # Superseded by the report of another agent, or by what was written after all.
             return
@@ -243,10 +246,12 @@ class _Reader:
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
 
-    def _was_refused(self, call: ToolCall, site: Site) -> bool:
+    def _was_refused(self, arguments: Any, site: Site) -> bool:
         """Return True if a tool says that it changed nothing; a command may have all the same."""
         result = self.messages[site.message].parts[site.part]
-        if not isinstance(result, ToolResult) or command_of(call):
+        names = arguments.keys() if isinstance(arguments, dict) else set()
+        runs = not names.isdisjoint(COMMANDS) and names.isdisjoint(REPLACED)
+        if not isinstance(result, ToolResult) or runs:
             return False
         return result.is_error or _NOT_APPLIED.search(result.text[:ANSWERED]) is not None
 

@@ -76,7 +76,6 @@ _VAIN_NEEDLES: Final = (
 )
 """One of these, in lower case, stands in everything that `_VAIN` finds."""
 
-_CALLED = lazy_pattern(r"\[[\w.-]{1,80} \{.*\}\]")
 _REFERS = lazy_pattern(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = lazy_pattern(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
@@ -315,14 +314,13 @@ class _Found:
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
                 command = facts.command_of(part)
+                key = facts.run_key(command)
                 # What a command said before is out of date, also where it says nothing now.
-                found.pop(facts.run_key(command), None)
+                found.pop(key, None)
                 last = self._verdict(result, came) if command else ""
                 if last and result.message in self.folded and result.message not in failing:
                     shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
-                    found[facts.run_key(command)] = (
-                        f"{ITEM}{shown} → {_cut(one_line(last), VERDICT)}"
-                    )
+                    found[key] = f"{ITEM}{shown} → {_cut(one_line(last), VERDICT)}"
         return errors, [*found.values()][: -COMMANDS - 1 : -1]
 
     def _verdict(self, site: Site, result: ToolResult) -> str:
@@ -372,10 +370,8 @@ class _Found:
 
 
 def _asks(words: str) -> bool:
-    """Return True if a user says something: no slip, interruption or call of a tool of theirs."""
-    if words.startswith(INTERRUPTED) or _CALLED.fullmatch(words):
-        return False
-    return any(map(str.isalnum, words))
+    """Return True if a user says something: neither a slip nor that a client was interrupted."""
+    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
 
 
 def _sentences(message: Message) -> list[str]:
