@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
 from foldline.lazy_patterns import lazy_pattern
-from foldline.snapshot.facts import arguments_of
+from foldline.snapshot.facts import arguments_of, is_refusal
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -37,15 +37,6 @@ SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
 _WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
 _FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
-_REFUSED = lazy_pattern(
-    r"\A\W{0,9}(?:\w{0,40}error|failed|invalid)\b|"
-    r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
-    r"could not|not (?:found|allowed|permitted|exist|authori[sz]ed|changed since))\b|"
-    r"拒绝|不存在|无法|禁止",
-    re.IGNORECASE,
-)
-_SHORT = 400
-"""A refusal has at most so many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ def find_accesses(
     call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
     if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
         return []
-    if result.is_error or _is_refusal(result.text):
+    if result.is_error or is_refusal(result.text):
         return []
     return [
         FileAccess(
@@ -293,8 +284,3 @@ def _find_command_paths(value: Any) -> Iterator[str]:
     for word in words[-1:] if program in ("sed", "head", "tail") else words:
         if not word.startswith("-") and not word.isdigit() and (clean := normal(word)):
             yield posixpath.normpath(posixpath.join(folder, clean))
-
-
-def _is_refusal(text: str) -> bool:
-    """Tell whether a tool said, without marking it as an error, that it did or shows nothing."""
-    return len(text) <= _SHORT and text.count("\n") < 5 and bool(_REFUSED.search(text))

@@ -54,6 +54,20 @@ _CUT_BY = lazy_pattern(
 CUTS, CUT = 4, 300
 """How often an output is cut or sent elsewhere at the end of a command, and characters of that."""
 
+_REFUSED = lazy_pattern(
+    r"\A\W{0,9}(?:\w{0,40}error|failed|invalid)\b|"
+    r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
+    r"could not|not (?:found|allowed|permitted|exist|authori[sz]ed|changed since))\b|"
+    r"拒绝|不存在|无法|禁止",
+    re.IGNORECASE,
+)
+_NOT_APPLIED = lazy_pattern(
+    r"(?i)\bnot (?:been )?applied\b|\b0 occurrences\b|\bstring to replace (?:was )?not found\b"
+    r"|\bdid not appear verbatim\b"
+)
+REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
+"""Lines and characters of a refusal, and of the beginning of a report in which one is named."""
+
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
@@ -216,6 +230,14 @@ def _telling(result: ToolResult) -> tuple[str, ...]:
     bare = [line.strip()[:300] for line in lines]
     alarms = [line for line in bare if is_alarm(line)] or [line for line in bare if line]
     return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
+
+
+def is_refusal(text: str) -> bool:
+    """Return True if a tool says, without marking it as an error, that it did or shows nothing."""
+    is_short = len(text) <= REFUSED and text.count("\n") < REFUSED_LINES
+    if is_short and _REFUSED.search(text):
+        return True
+    return _NOT_APPLIED.search(text[:REPORTED]) is not None
 
 
 def _finds(pattern: re.Pattern[str], line: str) -> bool:

@@ -22,7 +22,7 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.facts import arguments_of, reads
+from foldline.snapshot.facts import arguments_of, is_refusal, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -56,10 +56,6 @@ plan, and "report" what another agent answered.
 _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
-_NOT_APPLIED: Final = lazy_pattern(
-    r"(?i)\bnot (?:been )?applied\b|\b0 occurrences\b|\bstring to replace (?:was )?not found\b"
-    r"|\bdid not appear verbatim\b"
-)
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 _ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = lazy_pattern(
@@ -82,9 +78,6 @@ USUAL_DENSITY: Final = 0.27
 
 BEHIND: Final = 1_000_000
 """The place of what stands behind a snapshot in one message."""
-
-ANSWERED: Final = 2_000
-"""Characters of a result in which a tool says that it changed nothing."""
 
 PROMPTS, ALIKE = 3, 24
 """
@@ -253,7 +246,7 @@ class _Reader:
         runs = not names.isdisjoint(COMMANDS) and names.isdisjoint(REPLACED)
         if not isinstance(result, ToolResult) or runs:
             return False
-        return result.is_error or _NOT_APPLIED.search(result.text[:ANSWERED]) is not None
+        return result.is_error or is_refusal(result.text)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)
