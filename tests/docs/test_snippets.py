@@ -66,18 +66,21 @@ def world(tmp_path: Path) -> Iterator[dict[str, str]]:
         }
 
 
-def run(command: list[str], world: dict[str, str], tmp_path: Path) -> None:
-    ran = subprocess.run(
+def run(
+    command: list[str], world: dict[str, str], tmp_path: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in its world, with its errors in its output."""
+    return subprocess.run(
         command,
         cwd=tmp_path / "work",
         env=world,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
         timeout=180,
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("page", having("python"), ids=lambda page: page.stem)
@@ -87,13 +90,15 @@ def test_the_programs_of_a_page_run(page: Path, world: dict[str, str], tmp_path:
         programs = [program for program in programs if "MiniLM" not in program]
     script = tmp_path / "program.py"
     script.write_text("\n".join(programs), encoding="utf-8")
-    run([sys.executable, "-W", "ignore", str(script)], world, tmp_path)
+    ran = run([sys.executable, "-W", "ignore", str(script)], world, tmp_path)
+    assert ran.returncode == 0, ran.stdout
 
 
 @pytest.mark.parametrize("page", [*filter(commands, PAGES)], ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, world: dict[str, str], tmp_path: Path) -> None:
     for line in commands(page):
-        run([sys.executable, "-m", "foldline", *shlex.split(line)], world, tmp_path)
+        ran = run([sys.executable, "-m", "foldline", *shlex.split(line)], world, tmp_path)
+        assert ran.returncode == 0, ran.stdout
 
 
 @pytest.mark.parametrize("page", having("toml"), ids=lambda page: page.stem)
