@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foldline import Config
-from foldline.core.cost import Factors, summary_pays_after
+from foldline.core.cost import pays_after
 from foldline.core.scenarios import SCENARIOS
 from foldline.core.settings_codec import leaves
 from foldline.engine.events import Event
@@ -68,8 +68,7 @@ def test_hooks_and_variables_are_named():
 def test_the_figures_of_the_costs_are_those_of_the_formulas():
     for price, output in ((0.1, 5.0), (1.0, 5.0), (0.2, 1.0)):
         found = [
-            summary_pays_after(1 / n, input_price=price, factors=Factors(output=output))
-            for n in (20, 10, 5, 2)
+            pays_after(1 - 1 / n, added=1 / n, asked=price + output / n) for n in (20, 10, 5, 2)
         ]
         assert ", ".join(f"{number:.1f}" for number in found) in PAGE
 

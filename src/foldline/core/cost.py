@@ -11,7 +11,6 @@ later request saves; but the next request has to write what lies behind the firs
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -51,7 +50,8 @@ def pays_after(
         freed: Tokens that the context is smaller.
         behind: Tokens that stay, after the first one that was removed; 0 when the cache is cold.
         added: Tokens of the summary.
-        asked: What the summary cost, in the price of input tokens.
+        asked: What the summary cost, in the price of input tokens: what its model read, at the
+            price of that, and ``factors.output`` times what it wrote.
         factors: What tokens cost.
     """
     price = factors or Factors()
@@ -61,24 +61,6 @@ def pays_after(
     if paid <= 0:
         return 0.0
     return paid / (price.read * freed) if price.read > 0 else None
-
-
-def summary_pays_after(
-    ratio: float, *, input_price: float = READ, factors: Factors | None = None
-) -> float:
-    """
-    Return after how many requests a summary of everything has paid.
-
-    Args:
-        ratio: Its size, as a fraction of what it stands for.
-        input_price: What the summarizer pays for a token that it reads: 0.1 when it shares the
-            agent's cached prefix, 1 when it does not, 0.2 for a model at a fifth of the price.
-        factors: What tokens cost; ``output`` is the summarizer's.
-    """
-    price = factors or Factors()
-    asked = input_price + price.output * ratio
-    pays = pays_after(1 - ratio, added=ratio, asked=asked, factors=price)
-    return math.inf if pays is None else pays
 
 
 @dataclass(frozen=True, slots=True)
