@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 
 import pytest
-from tests.architecture.sources import ROOT, modules, relative
+from tests.architecture.sources import ROOT, modules, relative, tree
 
 import foldline
 
@@ -56,3 +57,12 @@ def test_every_module_says_why_it_exists():
         if not path.read_text("utf-8").lstrip().startswith('"')
     ]
     assert silent == []
+
+
+def test_no_public_class_has_the_name_of_another():
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(relative(path))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

@@ -145,14 +145,14 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class SessionSegment:
     """What the model saw up to a compaction, or sees now, with the lines of each message."""
 
     messages: tuple[Message, ...] = field(default=(), repr=False)
     places: Places = field(default_factory=dict, repr=False)
 
 
-def spoken_lines(segments: Iterable[Segment]) -> frozenset[int]:
+def spoken_lines(segments: Iterable[SessionSegment]) -> frozenset[int]:
     """Return the lines of all messages."""
     places = (lines for segment in segments for lines in segment.places.values())
     return frozenset(line for lines in places for line in lines)
@@ -186,7 +186,7 @@ class SessionFormat(ABC):
     def draft(self, session: Any) -> SessionDraft:
         """Begin the changed file of a session."""
 
-    def transcript(self, session: Any, segment: Segment) -> Transcript:
+    def transcript(self, session: Any, segment: SessionSegment) -> Transcript:
         """Return a segment as a conversation."""
         del session
         return Transcript(segment.messages, self.dialect)
@@ -221,7 +221,7 @@ class SessionDraft(ABC):
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
 
-    def write(self, segments: Iterable[Segment], recording: Recording) -> bytes:
+    def write(self, segments: Iterable[SessionSegment], recording: Recording) -> bytes:
         """Write the file; segments whose messages are the same stay as they are."""
         for segment, there in zip(segments, recording.conversations, strict=True):
             messages = there.transcript.messages

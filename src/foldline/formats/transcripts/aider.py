@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, Segment, SessionDraft
+from foldline.formats.jsonl import Lines, SessionDraft, SessionSegment
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
 from foldline.values.messages import Message, Omitted, Part, Role, Text
@@ -37,7 +37,7 @@ class AiderPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class AiderChat(Segment):
+class AiderChat(SessionSegment):
     """
     The messages of one chat, which begins at the line ``start``.
 

@@ -24,8 +24,8 @@ from foldline.formats.arrangement import LineTree, Slot, text_column
 from foldline.formats.jsonl import (
     JsonDraft,
     Lines,
-    Segment,
     SessionFormat,
+    SessionSegment,
     at_line,
     read_lines,
     spoken_lines,
@@ -41,7 +41,7 @@ _KNOWN = ("file-history-snapshot", "queue-operation", "progress", "summary")
 
 
 @dataclass(frozen=True, slots=True)
-class ClaudeSegment(Segment):
+class ClaudeSegment(SessionSegment):
     """
     A segment that begins at the line ``start``.
 

@@ -11,8 +11,8 @@ from foldline.formats.fields import text_or, token_counts
 from foldline.formats.jsonl import (
     JsonDraft,
     Lines,
-    Segment,
     SessionFormat,
+    SessionSegment,
     at_line,
     read_lines,
     spoken_lines,
@@ -40,7 +40,7 @@ _CONTEXT = (
 
 
 @dataclass(frozen=True, slots=True)
-class CodexSegment(Segment):
+class CodexSegment(SessionSegment):
     """A segment of which ``head`` messages stand in the line ``compacted``, not in their own."""
 
     head: int = 0
@@ -153,7 +153,7 @@ class Codex(SessionFormat):
             segments,
         ), warnings
 
-    def transcript(self, session: Rollout, segment: Segment) -> Transcript:
+    def transcript(self, session: Rollout, segment: SessionSegment) -> Transcript:
         """Return a segment with the instructions and the tools of the session."""
         return Transcript(
             segment.messages, self.dialect, system=session.system, tools=session.tools

@@ -11,7 +11,7 @@ from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
 from foldline.formats.fields import bounded_nesting, expect, plain_usage, read_content, text_or
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, Segment, at_line, read_lines
+from foldline.formats.jsonl import Lines, SessionSegment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
@@ -187,7 +187,7 @@ MAX_SEGMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class PiSegment(Segment):
+class PiSegment(SessionSegment):
     """A segment that begins with the summary of the line ``compaction``, where that has one."""
 
     compaction: int | None = None

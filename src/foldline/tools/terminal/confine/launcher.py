@@ -211,10 +211,10 @@ def restrict(rules: dict[str, Any]) -> None:
 def install(program: bytes) -> None:
     """Install a filter in this process."""
 
-    class Program(ctypes.Structure):
+    class SockFprog(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
-    found = Program(len(program) // 8, program)
+    found = SockFprog(len(program) // 8, program)
     if libc.prctl(SET_SECCOMP, 2, ctypes.byref(found), 0, 0):
         fail("seccomp")
 
