@@ -2,24 +2,28 @@
 
 import pytest
 
-from foldline.outputs.wrapping import unwrap, without_reminders
+from foldline.outputs.wrapping import exit_code, unwrap, without_reminders
 
 TIMED = "Chunk ID: 1a2b\nWall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\n{text}"
 CODED = "Exit code: {code}\nWall time: 2 seconds\nTotal output lines: 3\nOutput:\n{text}"
+BELOW = (
+    "Command: make\nx\nDirectory: /a\nOutput: {text}\nError: (none)\nExit Code: {code}\n"
+    "Signal: 0\nBackground PIDs: (none)\nProcess Group PGID: 26593"
+)
 TAGGED = "<returncode>{code}</returncode>\n<output>\n{text}</output>"
 
 
-@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
 def test_an_output_is_returned_without_what_is_around_it(wrapping):
     assert unwrap(wrapping.format(code=0, text="on branch main")) == "on branch main"
 
 
-@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
 def test_a_command_that_failed_still_says_so(wrapping):
     assert unwrap(wrapping.format(code=2, text="no such file")) == "no such file\nexit code 2"
 
 
-@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
 def test_a_command_without_output_says_how_it_ended(wrapping):
     assert unwrap(wrapping.format(code=0, text="")) == "exit code 0"
 
@@ -30,6 +34,19 @@ def test_a_command_without_output_says_how_it_ended(wrapping):
 )
 def test_what_is_not_wrapped_stays_as_it_is(text):
     assert unwrap(text) == text
+
+
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
+@pytest.mark.parametrize("code", [0, 7])
+def test_the_exit_code_of_a_wrapped_output_is_known(wrapping, code):
+    assert exit_code(wrapping.format(code=code, text="Exit Code: 3\nx")) == code
+
+
+def test_what_a_client_says_of_a_process_is_left_out_only_where_it_wraps_an_output():
+    assert unwrap("Output: done.\nExit Code: 1\nProcess Group PGID: 7\n") == "done.\nexit code 1"
+    told = "Signal: strong on channel 4"
+    assert unwrap(told) == told
+    assert exit_code("no Output\nExit Code: 1\nProcess Group PGID: 7") is None
 
 
 def test_a_running_command_has_no_exit_code():

@@ -16,22 +16,30 @@ REMINDERS: Final = 8
 AHEAD: Final = 400
 """Characters at the beginning, and half of that at the end, that a wrapping may take."""
 
+HEADED: Final = 20_000
+"""Characters that a client may repeat of a command before its output."""
+
 _HEAD = lazy_pattern(
-    r"(?:Chunk ID: \S{1,40}\n|(?:Script completed|Script running with cell ID \S{1,40})\n)?"
+    r"\n*(?:Chunk ID: \S{1,40}\n|(?:Script completed|Script running with cell ID \S{1,40})\n)?"
     r"(?:Exit code: (?P<before>-?\d{1,5})\n)?"
     r"(?:Wall time:? [\d.]{1,20} seconds\n)?"
     r"(?:Process (?:exited with code (?P<after>-?\d{1,5})|running with session ID \d{1,20})\n)?"
     r"(?:Original token count: \d{1,12}\n)?(?:Total output lines: \d{1,12}\n)?Output:(?:\n|\Z)"
 )
-_TAGGED = lazy_pattern(r"<returncode>(?P<tagged>-?\d{1,5})</returncode>\n<output>\n?")
+_TAGGED = lazy_pattern(r"\n*<returncode>(?P<tagged>-?\d{1,5})</returncode>\n<output>\n?")
 _TAGGED_END: Final = "</output>"
+
+_FOOT = lazy_pattern(
+    r"\n(?:Error: \(none\)\n)?(?:Exit Code: (?:(?P<below>\d{1,5})|\(none\))\n)?"
+    r"(?:Signal: .{1,40}\n)?(?:Background PIDs: .{1,100}\n)?"
+    r"Process Group PGID: (?:\d{1,10}|\(none\))\s*\Z"
+)
+_FOOT_HEAD = lazy_pattern(r"(?:Command: (?s:.)*?\nDirectory: .{1,300}\n)?Output: ?")
 
 
 def exit_code(text: str) -> int | None:
-    """Return the exit code that an agent put before the output of a command, None without one."""
-    head = _match_head(text)
-    code = None if head is None else _code(head)
-    return None if code is None else int(code)
+    """Return the exit code that an agent put around the output of a command, None without one."""
+    return _take_off(text)[1]
 
 
 def unwrap(text: str) -> str:
@@ -41,28 +49,28 @@ def unwrap(text: str) -> str:
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
     is no output. What is not wrapped is returned as it is.
     """
-    text = without_reminders(text)
-    head = _match_head(text)
-    if head is None:
-        return text
-    inner, code = text[head.end() :], _code(head)
-    if "tagged" in head.groupdict():
-        end = inner.rfind(_TAGGED_END, max(0, len(inner) - AHEAD // 2))
-        inner = inner if end < 0 else inner[:end]
-    inner = inner.strip("\n")
-    if code is None or (code == "0" and inner.strip()):
+    inner, code = _take_off(without_reminders(text))
+    if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
 
 
-def _match_head(text: str) -> re.Match[str] | None:
-    front = text[:AHEAD]
-    start = len(front) - len(front.lstrip("\n"))
-    return _HEAD.match(text, start, AHEAD) or _TAGGED.match(text, start, AHEAD)
+def _take_off(text: str) -> tuple[str, int | None]:
+    """Return what is wrapped, or all of the text, and the exit code that is named around it."""
+    end = max(0, len(text) - AHEAD // 2)
+    if head := _HEAD.match(text, 0, AHEAD):
+        return text[head.end() :].strip("\n"), _code(head)
+    if head := _TAGGED.match(text, 0, AHEAD):
+        close = text.rfind(_TAGGED_END, max(end, head.end()))
+        return text[head.end() : close if close >= 0 else None].strip("\n"), _code(head)
+    foot = _FOOT.search(text, end)
+    if foot and (head := _FOOT_HEAD.match(text, 0, HEADED)):
+        return text[head.end() : foot.start()].strip("\n"), _code(foot)
+    return text, None
 
 
-def _code(head: re.Match[str]) -> str | None:
-    return next(filter(None, head.groups()), None)
+def _code(found: re.Match[str]) -> int | None:
+    return next((int(code) for code in found.groups() if code is not None), None)
 
 
 def without_reminders(text: str) -> str:
