@@ -10,6 +10,7 @@ from tests.neutral import c
 from foldline.snapshot.calls import (
     LINE,
     OUTCOME,
+    PATCH,
     VERDICT,
     WRITTEN,
     call_line,
@@ -140,6 +141,33 @@ def test_of_an_edit_only_what_it_adds_is_told():
     assert "the limit is 40" in call_line(c("1", "edit"), removing)
 
 
+def test_an_edit_quotes_what_changed_without_gaps():
+    check = "    if not user.is_known_to_the_service():\n        return None\n"
+    old = f"def a(user):\n{check}    return load(user)"
+    new = old.replace("def a(user):", "def a(user):\n    check(user)").replace("load(", "fetch(")
+    arguments = without_unchanged({"old_string": old, "new_string": new})
+    assert arguments["new_string"] == new.partition("\n")[2]
+    assert arguments["new_string"] in new
+
+
+def test_an_edit_that_indents_lines_quotes_them():
+    old = "\n".join(f"    line {n} of some length" for n in range(8))
+    new = "\n".join(line.strip() for line in old.split("\n"))
+    assert without_unchanged({"old_string": old, "new_string": new})["new_string"] == new
+
+
+def test_what_stands_around_a_patch_is_quoted_with_what_the_patch_adds():
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n same\n-old\n+new\n*** End Patch"
+    script = f"apply_patch <<'EOF'\n{patch}\nEOF\npython -m tools.check --all {'x' * 300}"
+    (text,) = long_arguments({"cmd": script})
+    assert "tools.check" in text
+    assert "\nnew\n" in text
+    assert "old" not in text
+    (text,) = long_arguments({"prompt": f"A patch begins with {PATCH} in a line.{' x' * 300}"})
+    assert PATCH in text
+    assert " x x" in text
+
+
 def test_of_a_patch_only_what_it_adds_is_told():
     kept = "\n".join(f" line {number} that stays as it was" for number in range(20))
     patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n{kept}\n-old\n+new\n*** End Patch"
@@ -193,7 +221,7 @@ def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
         printed_verdict("Process exited with code 0", "Fetching\n29.5.1 linux\n") == "29.5.1 linux"
     )
     assert printed_verdict("exit code 2", "no such image\n") == "exit code 2: no such image"
-    build = "error TS6133\nExit Code: 1\nProcess Group PGID: 94808\n"
+    build = "Output: error TS6133\nExit Code: 1\nProcess Group PGID: 94808\n"
     assert printed_verdict("Exit Code: 1", build) == "Exit Code: 1: error TS6133"
     assert printed_verdict("exit code 10", "") == "exit code 10"
     assert printed_verdict("3 passed", "other") == "3 passed"

@@ -1,19 +1,18 @@
 """Facts without a model; O-18 of published suites, where it fits."""
 
 import json
-from time import process_time
 
 import pytest
 from tests.neutral import A, T, U, c
 
 from foldline.snapshot.facts import (
     changes,
-    command_of,
     files,
+    is_refusal,
+    is_unchanged,
     open_errors,
     operation,
     plan,
-    run_key,
 )
 
 
@@ -127,22 +126,6 @@ def test_what_a_command_prints_that_ends_well_is_no_failure_but_for_a_count_of_t
         assert bool(found) is is_open
 
 
-@pytest.mark.parametrize(
-    "command", [" " * 10**6, "2>&1 " * 10**5, "| tail " * 10**5, "> a" * 10**5]
-)
-def test_any_command_has_a_key_in_linear_time(command):
-    started = process_time()
-    run_key(command)
-    assert process_time() - started < 1
-
-
-def test_many_commands_that_only_seem_to_cut_their_output_have_keys_in_little_time():
-    started = process_time()
-    for _ in range(1_000):
-        run_key("make | tail" + " " * 280 + ";a")
-    assert process_time() - started < 1
-
-
 def test_an_error_text_in_a_file_that_was_read_is_no_failure():
     assert open_errors([call("read", path="log.txt"), T("1", "error: old news")]) == []
 
@@ -210,20 +193,6 @@ def test_changes_are_the_calls_that_changed_a_file_in_order():
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        ({"command": "make test"}, "make test"),
-        ({"cmd": ["bash", "-lc", "make test"]}, "make test"),
-        ({"command": "cat a.txt"}, ""),
-        ({"command": 7}, ""),
-        ({}, ""),
-    ],
-)
-def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
-    assert command_of(c("1", "run", json.dumps(arguments))) == command
-
-
 def test_an_open_failure_says_what_its_call_was_after():
     (found,) = open_errors([call("run", command="make x"), T("1", "error: no rule")])
     assert found.aim == "make x"
@@ -260,3 +229,52 @@ def test_an_exit_code_is_no_news_beside_what_failed():
     wrapped = "<returncode>1</returncode>\n<output>\nValueError: too many values\n</output>"
     (found,) = open_errors([call("run", command="python a.py"), T("1", wrapped)])
     assert found.lines == ("ValueError: too many values",)
+
+
+@pytest.mark.parametrize("query", ["select a > c", "select a | tail"])
+def test_a_call_with_other_arguments_mends_nothing(query):
+    failing = (call("query", "1", sql="select a > b"), T("1", "Error: column a does not exist"))
+    assert open_errors([*failing, call("query", "2", sql=query), T("2", "7 rows")])
+
+
+def test_the_exit_code_of_the_last_of_several_programs_closes_no_failure():
+    text = "Exit code: 0\nOutput:\nTraceback (most recent call last):\nModuleNotFoundError: x"
+    assert open_errors([call("run", command="pytest -x | tail -5"), T("1", text)])
+    assert open_errors([call("run", command="python app.py; true"), T("1", text)])
+    assert not open_errors([call("run", command="make && pytest"), T("1", text)])
+
+
+@pytest.mark.parametrize("text", ["PASS 10 FAIL 0", "FAIL: 0", "FAILED=0 tests"])
+def test_no_failures_are_no_failure(text):
+    assert open_errors([call("run", command="make"), T("1", text)]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The file /src/pages/forbidden.tsx has been updated.",
+        "Successfully wrote 40 lines to tests/test-denied.py",
+        "Edited src/errors/blocked.ts",
+        "Updated. Note: the file cannot be formatted",
+        "Applied 3 edits; 1 edit was not applied",
+        "Replaced 0 occurrences in b.py, 4 occurrences in a.py: done successfully",
+    ],
+)
+def test_an_edit_that_was_made_is_no_refusal(text):
+    assert not is_refusal(text)
+    assert not is_unchanged(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Permission denied",
+        "Failed to edit, 0 occurrences found for old_string",
+        "Your changes have NOT been applied." + "\n1: x" * 300,
+        "No replacement was performed, old_str `x` did not appear verbatim in a.py.",
+        "Replaced 0 occurrences",
+    ],
+)
+def test_an_edit_that_was_not_made_is_known(text):
+    assert is_unchanged(text)
+    assert is_refusal(text) == (text == "Permission denied" or text.startswith("Failed"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
-from foldline.snapshot.facts import only_shows
+from foldline.outputs.wrapping import unwrap
+from foldline.snapshot.commands import COMMANDS, command_of, only_shows
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
 from foldline.values.part_text import result_text
@@ -60,9 +61,6 @@ SCRIPT: Final = 40_000
 DEPTH: Final = 6
 """How deep arguments are looked at."""
 
-COMMANDS: Final = ("command", "cmd")
-"""Arguments that are commands of a shell."""
-
 MAIN: Final = (
     *COMMANDS,
     "file_path",
@@ -96,8 +94,8 @@ REPLACED: Final = {
 EDITED: Final = frozenset(REPLACED.values())
 """Arguments of edits: what the line of their call cuts is a text of its own."""
 
-PATCH, PATCHED = "*** Begin Patch", ("+", "*** ")
-"""What begins a patch, and its lines that say what is new."""
+PATCH, PATCH_END, PATCHED = "*** Begin Patch", "*** End Patch", ("+", "*** ")
+"""The lines around a patch, and how those of its lines begin that say what is new."""
 
 _CHANGING = lazy_pattern(
     r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
@@ -107,17 +105,13 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
-_RUNNER = lazy_pattern(r"\s*(?:Process Group PGID|Background PIDs|Signal|Exit Code): ")
-"""What a client puts below an output about the process itself."""
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
     """Return True if a call does more than look at something, by its name and its command."""
-    command = ""
-    if isinstance(arguments, Mapping):
-        command = _command(arguments.get("command") or arguments.get("cmd") or "")
+    command = command_of(arguments)
     done = "" if only_shows(command) else command[:COMMAND_HEAD]
     return _CHANGING.search(f"{call.name} {done}") is not None
 
@@ -168,9 +162,18 @@ def without_unchanged(arguments: Any, depth: int = DEPTH) -> Any:
 
 
 def _new_lines(text: str, other: str) -> str:
-    """Return the lines of a text that another one has not, however they are indented."""
-    known = {line.strip() for line in other.split("\n")}
-    return "\n".join(line for line in text.split("\n") if line.strip() not in known)
+    """Return a text from the first line in which it differs from another to the last."""
+    lines, others = text.split("\n"), other.split("\n")
+    most = min(len(lines), len(others))
+    start = _count_same(lines, others, most)
+    behind = _count_same(lines[::-1], others[::-1], most - start)
+    return "\n".join(lines[start : len(lines) - behind])
+
+
+def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
+    """Return how many lines at the beginning are the same, ``most`` at most."""
+    pairs = enumerate(zip(lines[:most], others, strict=False))
+    return next((number for number, (line, other) in pairs if line != other), most)
 
 
 def _command(value: Any) -> str:
@@ -275,11 +278,16 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
 
 
 def _added(text: str) -> str:
-    """Return the lines that a patch adds, with the names of their files; any other text whole."""
+    """Return a text with only what its patch adds in place of it, and the names of its files."""
     if PATCH not in text[:WRITTEN]:
         return text
-    lines = (line for line in text.split("\n") if line.startswith(PATCHED))
-    return "\n".join(line.removeprefix("+") for line in lines)
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines]
+    if PATCH not in stripped or PATCH_END not in stripped:
+        return text
+    start, end = stripped.index(PATCH), len(lines) - stripped[::-1].index(PATCH_END)
+    added = (line.removeprefix("+") for line in lines[start:end] if line.startswith(PATCHED))
+    return "\n".join((*lines[:start], *added, *lines[end:]))
 
 
 def outcome(text: str) -> tuple[str, bool]:
@@ -318,10 +326,9 @@ def printed_verdict(said: str, text: str) -> str:
     exited = _EXIT.fullmatch(said)
     if not exited:
         return said
-    lines = [line for line in result_text(text)[-PRINTED:].split("\n") if line.strip()]
-    printed = next((line.strip() for line in reversed(lines) if not _RUNNER.match(line)), "")
-    if printed == said or printed.endswith(":"):
-        printed = ""
+    lines = map(str.strip, unwrap(result_text(text))[-PRINTED:].split("\n")[::-1])
+    printed = next((line for line in lines if line and not _EXIT.fullmatch(line)), "")
+    printed = "" if printed.endswith(":") else printed
     return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))
 
 

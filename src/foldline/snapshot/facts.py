@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
+from foldline.core.retention_settings import PATH_KEYS
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
+from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
-PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
@@ -24,12 +25,14 @@ CHANGES = ("created", "written", "edited", "deleted")
 
 _PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
 _FAILURE = lazy_pattern(
-    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
+    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0\b)|"
+    r"^error(?:\[\w+\])?:|^fatal:|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
 _COUNTED = lazy_pattern(
-    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|失败"
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0\b)|"
+    r"^error(?:\[\w+\])?:|失败"
 )
 """What says that something failed even where the last of several commands did not."""
 
@@ -42,18 +45,10 @@ _FAILURE_WORDS = (
 _EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
-_SHOWS = lazy_pattern(
-    r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
-    r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
+_DONE = lazy_pattern(
+    r"(?i)\b(?:has|have) been \w{1,20}ed\b|\bsuccessfully\b|"
+    r"\A\W{0,9}(?:updated|edited|written|wrote|created|saved|applied|replaced (?!0\b)|done)\b"
 )
-_RUN_BY = lazy_pattern(r"(?:time|nice|timeout (?:-\S{1,20} )?\d{1,6}[smh]?) +")
-_CUT_BY = lazy_pattern(
-    r"\s*+(?:\|\s*+(?:tail|head|grep|tee|cat|less)\b[^|;&]{0,200}+"
-    r"|\d?>&?\s?[^\s|;&]{1,200}+|2>&1)\s*+\Z"
-)
-CUTS, CUT = 4, 300
-"""How often an output is cut or sent elsewhere at the end of a command, and characters of that."""
-
 _REFUSED = lazy_pattern(
     r"\A\W{0,9}(?:\w{0,40}error|failed|invalid)\b|"
     r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
@@ -62,8 +57,9 @@ _REFUSED = lazy_pattern(
     re.IGNORECASE,
 )
 _NOT_APPLIED = lazy_pattern(
-    r"(?i)\bnot (?:been )?applied\b|\b0 occurrences\b|\bstring to replace (?:was )?not found\b"
-    r"|\bdid not appear verbatim\b"
+    r"(?i)\b(?:changes?|edits?|patch) \w{0,10} ?(?:has|have|was|were) not (?:been )?applied\b|"
+    r"\bno (?:changes|edits?|replacements?) (?:was|were) (?:made|performed)\b|"
+    r"\b0 occurrences\b|\bstring to replace (?:was )?not found\b|\bdid not appear verbatim\b"
 )
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
@@ -125,6 +121,7 @@ def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
             if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
                 yield path, operation(call.name, value)
                 return
+    # A patch in a script is quoted once more: its line feeds and the end of its last line.
     for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
         done = {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
         yield path.strip().strip(" \\"), done
@@ -191,34 +188,23 @@ def _failures(
     messages: Sequence[Message], pairing: Pairing
 ) -> Iterator[tuple[Site, tuple[str, ...], str]]:
     """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
-    outcomes: dict[tuple[str, str], tuple[Site, ToolResult, str]] = {}
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult, _Aim]] = {}
     for call_site, result_site in pairing.answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim[0], run_key(aim[1])] = (result_site, result, aim[1])
+            outcomes[call.name, aim.key] = (result_site, result, aim)
     newest = sorted(outcomes.values(), key=lambda outcome: outcome[0].message, reverse=True)
-    for site, result, aim_text in newest[:60]:
-        if telling := _telling(result):
-            yield site, telling, aim_text
+    for site, result, aim in newest[:60]:
+        if telling := _telling(result, aim):
+            yield site, telling, aim.text
 
 
-def run_key(command: str) -> str:
-    """Return what a command runs, without how long it may take and where its output goes."""
-    start = found.end() if (found := _RUN_BY.match(command)) else 0
-    end = len(command)
-    for _ in range(CUTS):
-        found = _CUT_BY.search(command, max(start, end - CUT), end)
-        if not found:
-            break
-        end = found.start()
-    return command[start:end].strip()
-
-
-def _telling(result: ToolResult) -> tuple[str, ...]:
+def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
-    lines = unwrap(result.text[:100_000]).split("\n")
-    says = _COUNTED if exit_code(result.text) == 0 and not result.is_error else _FAILURE
+    lines = unwrap(result.text)[:100_000].split("\n")
+    passed = not result.is_error and aim.is_judged and exit_code(result.text) == 0
+    says = _COUNTED if passed else _FAILURE
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _finds(says, lines[place])), None)
     if first is not None:
@@ -235,9 +221,14 @@ def _telling(result: ToolResult) -> tuple[str, ...]:
 def is_refusal(text: str) -> bool:
     """Return True if a tool says, without marking it as an error, that it did or shows nothing."""
     is_short = len(text) <= REFUSED and text.count("\n") < REFUSED_LINES
-    if is_short and _REFUSED.search(text):
-        return True
-    return _NOT_APPLIED.search(text[:REPORTED]) is not None
+    return is_short and _DONE.search(text) is None and _REFUSED.search(text) is not None
+
+
+def is_unchanged(text: str) -> bool:
+    """Return True if a tool that edits says that it changed nothing, in few or in many words."""
+    report = text[:REPORTED]
+    says_so = _DONE.search(report[:REFUSED]) is None and _NOT_APPLIED.search(report) is not None
+    return says_so or is_refusal(text)
 
 
 def _finds(pattern: re.Pattern[str], line: str) -> bool:
@@ -253,48 +244,38 @@ def _complete_line(lines: Sequence[str], place: int) -> str:
     return f"{line} {next(filter(None, behind), '')}".rstrip()
 
 
-def _aim(call: ToolCall) -> tuple[str, str] | None:
+class _Aim(NamedTuple):
     """
-    Return what a call is after: an edit its file, a command itself, any other its arguments.
+    What a call is after: an edit its file, a command itself, any other its arguments.
 
-    Returns:
-        None when it only shows a file, whose text may speak of errors without being one.
+    Calls of one tool with the same ``key`` are after the same. ``is_judged`` says whether an exit
+    code tells of all that is run.
     """
+
+    key: str
+    text: str
+    is_judged: bool = True
+
+
+def _aim(call: ToolCall) -> _Aim | None:
+    """Return what a call is after; None when it only shows a file, whose text may name errors."""
     value = arguments_of(call)
     if reads(call, value):
         return None
-    for path, done in _find_operations(call, value):
-        return (call.name, path) if done in CHANGES else signature(call)
-    command = _command(value)
-    return (call.name, command) if command else signature(call)
+    changed = next((path for path, done in _find_operations(call, value) if done in CHANGES), "")
+    if changed:
+        return _Aim(changed, changed)
+    if command := command_of(value):
+        return _Aim(run_key(command), command, ends_itself(command))
+    arguments = signature(call)[1]
+    return _Aim(arguments, arguments)
 
 
 def reads(call: ToolCall, arguments: Any) -> bool:
     """Return True if a call only shows a file or what a command prints of it."""
     for _, done in _find_operations(call, arguments):
         return done == "read"
-    return only_shows(_command(arguments))
-
-
-def command_of(call: ToolCall) -> str:
-    """Return the shell command of a call; empty where it only shows something, or runs nothing."""
-    command = _command(arguments_of(call))
-    return "" if only_shows(command) else command
-
-
-def only_shows(command: str) -> bool:
-    """Return True if a shell command only shows something."""
-    return _SHOWS.match(command) is not None
-
-
-def _command(arguments: Any) -> str:
-    """Return the shell command among the arguments of a call; empty when there is none."""
-    if not isinstance(arguments, dict):
-        return ""
-    command = arguments.get("command") or arguments.get("cmd")
-    if isinstance(command, list) and command:
-        command = command[-1]
-    return command.strip() if isinstance(command, str) else ""
+    return only_shows(command_of(arguments))
 
 
 def _lines(message: Message) -> Iterable[str]:

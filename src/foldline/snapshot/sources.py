@@ -12,8 +12,6 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
-    COMMANDS,
-    REPLACED,
     VERDICT,
     call_line,
     changes_something,
@@ -22,7 +20,8 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.facts import arguments_of, is_refusal, reads
+from foldline.snapshot.commands import command_of
+from foldline.snapshot.facts import arguments_of, is_unchanged, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -242,11 +241,9 @@ class _Reader:
     def _was_refused(self, arguments: Any, site: Site) -> bool:
         """Return True if a tool says that it changed nothing; a command may have all the same."""
         result = self.messages[site.message].parts[site.part]
-        names = arguments.keys() if isinstance(arguments, dict) else set()
-        runs = not names.isdisjoint(COMMANDS) and names.isdisjoint(REPLACED)
-        if not isinstance(result, ToolResult) or runs:
+        if not isinstance(result, ToolResult) or command_of(arguments):
             return False
-        return result.is_error or is_refusal(result.text)
+        return result.is_error or is_unchanged(result.text)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)

@@ -18,6 +18,7 @@ from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
+from foldline.snapshot.commands import command_of, only_shows, run_key
 from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
 from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
@@ -313,11 +314,12 @@ class _Found:
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
-                command = facts.command_of(part)
-                key = facts.run_key(command)
+                command = command_of(facts.arguments_of(part))
+                key = run_key(command)
                 # What a command said before is out of date, also where it says nothing now.
                 found.pop(key, None)
-                last = self._verdict(result, came) if command else ""
+                runs = command and not only_shows(command)
+                last = self._verdict(result, came) if runs else ""
                 if last and result.message in self.folded and result.message not in failing:
                     shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
                     found[key] = f"{ITEM}{shown} → {_cut(one_line(last), VERDICT)}"

@@ -1,0 +1,88 @@
+"""What shell commands run, and what their exit codes tell."""
+
+from time import process_time
+
+import pytest
+
+from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        ({"command": "make test"}, "make test"),
+        ({"cmd": ["bash", "-lc", "make test"]}, "make test"),
+        ({"command": 7}, ""),
+        ({"command": "create", "path": "a.py"}, ""),
+        ({}, ""),
+        (["make"], ""),
+        (None, ""),
+    ],
+)
+def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
+    assert command_of(arguments) == command
+
+
+def test_a_command_that_only_prints_files_only_shows():
+    assert only_shows("cd /app && cat a.txt")
+    assert not only_shows("cat a.txt; make")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make test 2>&1 | tail -5",
+        "make test &> log.txt",
+        "make test >> log.txt 2>&1",
+        "make test 2>/dev/null | tee log.txt | head -3",
+        "time timeout 60 make test",
+        "nice timeout -k 5s 2m make test",
+    ],
+)
+def test_how_an_output_is_cut_and_how_long_it_may_take_is_no_part_of_what_runs(command):
+    assert run_key(command) == "make test"
+
+
+def test_a_limit_is_left_out_anywhere_in_a_chain():
+    assert run_key("cd /r && timeout 60 make; time ls") == "cd /r && make; ls"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git commit -m 'x -> y'",
+        'python -c "print(1>2)"',
+        'psql -c "select \\"a\\" > 1"',
+        "make check | grep lint",
+        "> f",
+        "time ",
+        "cat <<E | python\nprint(1 > 2)\nE",
+        "make " + "x" * 3_000 + " | tail",
+    ],
+)
+def test_quoted_text_and_what_selects_lines_are_part_of_what_runs(command):
+    assert run_key(command) == command
+
+
+@pytest.mark.parametrize("command", ["make", "cd a && make 2>&1", "git commit -m 'a; b | c'"])
+def test_the_exit_code_of_a_command_that_stops_at_a_failure_tells_of_all_of_it(command):
+    assert ends_itself(command)
+
+
+@pytest.mark.parametrize("command", ["make | tail", "make; ls", "make || true", "make &", "a\nb"])
+def test_the_exit_code_of_the_last_of_several_commands_tells_of_that_alone(command):
+    assert not ends_itself(command)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [" ", "2>&1 ", "| tail ", "> a", "'", '"', "\\", "time ", "a && time ", "| tail" + " " * 99],
+)
+def test_any_command_has_a_key_in_linear_time(piece):
+    started = process_time()
+    for size in (200, 10**6):
+        run_key(piece * (size // len(piece)) + ";a")
+        ends_itself(piece * (size // len(piece)))
+    for _ in range(1_000):
+        run_key("make | tail" + piece * (280 // len(piece)) + ";a")
+    assert process_time() - started < 2
