@@ -50,7 +50,8 @@ def folder_of_tests() -> Iterator[Path]:
                 shutil.rmtree(old)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=memory))
     yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # what tests left that failed stays for a day
+        folder.rmdir()
 
 
 @pytest.fixture
@@ -66,14 +67,20 @@ def disk_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, folder_of_tests: Path) -> Iterator[Path]:
-    """A folder of the test's own; with the mark ``disk``, it is on a disk."""
+    """
+    A folder of the test's own; with the mark ``disk``, it is on a disk.
+
+    It is removed behind a test that passes.
+    """
     if request.node.get_closest_marker("disk"):
         yield request.getfixturevalue("disk_folder")
         return
     folder = folder_of_tests / f"{_name(request)}{next(NUMBERS)}"
     folder.mkdir(0o700)
+    failed = request.session.testsfailed
     yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    if request.session.testsfailed == failed:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _name(request: pytest.FixtureRequest) -> str:
