@@ -107,8 +107,14 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         )
         if account:
             reach, tries = chunk_ask.now[-1].handle, 1 + settings.retries
-            progress = replace(progress, account=account, reach=reach, tries=tries, problem="")
-            progress = replace(progress, left=chunk_ask.later)
+            progress = replace(
+                progress,
+                account=account,
+                reach=reach,
+                tries=tries,
+                problem="",
+                left=chunk_ask.later,
+            )
         elif progress.tries < 1 or progress.requests < 1 or not _may_help(reply):
             return _partial(progress, f"the summarizer's answer {problem}", request.language)
         else:

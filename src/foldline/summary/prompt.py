@@ -8,7 +8,7 @@ Texts are put together, never formatted: braces in them mean nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
+from typing import NamedTuple
 
 from foldline.relevance.language import CHINESE, Language
 from foldline.summary.templates import Template, read_texts
@@ -24,10 +24,32 @@ SLACK = 1.1
 """How much longer an account may come than it was asked to be: models do not count."""
 
 
-_WORDINGS = {
-    language: SimpleNamespace(**texts) for language, texts in read_texts("wording.toml").items()
-}
-"""What a request says around the conversation; names in braces are replaced one by one."""
+class Wording(NamedTuple):
+    """
+    What a request says around the conversation.
+
+    Names in braces are replaced one by one. ``unit`` is how many of what ``length`` counts besides
+    tokens, words or characters, make a token.
+    """
+
+    rules: str
+    language: str
+    length: str
+    unit: float
+    tools: str
+    focus: str
+    plan: str
+    shortened: str
+    beside: str
+    others: str
+    previous: str
+    transcript: str
+    later: str
+    retry: str
+    end: str
+
+
+_WORDINGS = {language: Wording(**texts) for language, texts in read_texts("wording.toml").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +139,7 @@ def compose(
     return SummaryPrompt(words.rules.replace("{mark}", mark), "\n".join(lines), mark)
 
 
-def _length(words: SimpleNamespace, tokens: int) -> str:
+def _length(words: Wording, tokens: int) -> str:
     """Say how long the account is to be: in tokens, and in what a model counts better."""
     sizes = {
         "{least}": LEAST_USED * tokens,
@@ -125,13 +147,13 @@ def _length(words: SimpleNamespace, tokens: int) -> str:
         "{fewest}": words.unit * LEAST_USED * tokens,
         "{most}": words.unit * tokens,
     }
-    text: str = words.length
+    text = words.length
     for name, size in sizes.items():
         text = text.replace(name, f"{round(size):,}")
     return text
 
 
-def _beside(words: SimpleNamespace, task: SummaryTask) -> str:
+def _beside(words: Wording, task: SummaryTask) -> str:
     if task.others is None:
         return task.beside
     first, last, count = task.others
