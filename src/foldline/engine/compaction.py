@@ -84,6 +84,7 @@ def _climb(
     edits, reports = list[Edit](), list[RungReport]()
     for rung in rungs:
         if now.tokens > context.target and not (rung.last and now.tokens <= context.limit):
+            # Early rungs may move an unread result behind its call.
             shown = _mark_unread(now) if rung.early else now
             step = yield from _climb_rung(rung, start, shown, budget, context)
             reports.append(step.report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
@@ -206,7 +206,14 @@ def tuning(config: Config, name: str) -> dict[str, Any]:
                 f"The policy {name} does not read tail.{setting}.",
                 hint=f"The policies that do: {', '.join(users)}.",
             )
-    cleared = asdict(config.clearing)
+    clearing = config.clearing
+    cleared = {
+        "keep": clearing.keep,
+        "only": clearing.only,
+        "never": clearing.never,
+        "gain_tokens": clearing.gain_tokens,
+        "gain_fraction": clearing.gain_fraction,
+    }
     # It acts early by itself; a threshold that is not set leaves it at that.
     early = None if at.act_at == ACT_AT else at.act_at
     act, economy = {"act_at": at.act_at}, {"economy": config.economy}
