@@ -34,7 +34,7 @@ from foldline.values.view import View
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
 
-LAST_RESORT = 60
+SMALLEST_AT_LAST = 60
 """Tokens below which nothing is cut that has to stay, even if the target leaves no choice."""
 
 SURELY_OUTPUT = 2_000
@@ -306,12 +306,12 @@ def shorten_staying(
         folded: What all other messages take, in tokens: they may take what that leaves.
     """
     staying, target = list(positions), context.target
-    sites = list(_sites(view, staying, LAST_RESORT))
+    sites = list(_sites(view, staying, SMALLEST_AT_LAST))
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
-    spared, least = _find_spared(view, sites, target), FULL * target - folded
+    spared, room = _find_spared(view, sites, target), FULL * target - folded
     steps = [
-        (group, max(goal, least), floor)
+        (group, max(goal, room), floor)
         for group, goal, floor in _cutting(sites, spared, share, target)
     ]
     return _cut_down(view, context, staying, steps)
@@ -321,7 +321,7 @@ def _cutting(
     sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int
 ) -> Iterator[tuple[list[CutSite], float, int]]:
     """Yield what is cut one after another: until what stays takes how much, and how far down."""
-    least, results = round(target * LEAST_SHARE), RESULT_SHARE * target
+    floor, results = round(target * LEAST_SHARE), RESULT_SHARE * target
     rest = [site for site in sites if site.rank != "system"]
     system = [site for site in sites if site.rank == "system"]
     free = [site for site in rest if site not in spared]
@@ -329,15 +329,15 @@ def _cutting(
     def by_rank(rank: Rank) -> list[CutSite]:
         return [site for site in free if site.rank == rank]
 
-    yield by_rank("call"), results, max(SMALLEST, least // 4)
-    yield by_rank("tool"), results, least
-    yield by_rank("rules"), results, least
-    yield by_rank("task"), share * target, least
-    yield by_rank("pinned"), share * target, least
+    yield by_rank("call"), results, max(SMALLEST, floor // 4)
+    yield by_rank("tool"), results, floor
+    yield by_rank("rules"), results, floor
+    yield by_rank("task"), share * target, floor
+    yield by_rank("pinned"), share * target, floor
     yield free, LAST_SHARE * target, SMALLEST
-    yield system, FULL * target, least
-    yield rest, FULL * target, LAST_RESORT
-    yield system, FULL * target, LAST_RESORT
+    yield system, FULL * target, floor
+    yield rest, FULL * target, SMALLEST_AT_LAST
+    yield system, FULL * target, SMALLEST_AT_LAST
 
 
 def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
