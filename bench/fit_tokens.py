@@ -102,7 +102,7 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
     Path(str(non_ascii_tokens.__file__)).with_name(non_ascii_tokens.CLASSES_FILE).write_bytes(
         fit_wide.packed(classes)
     )
-    for module in (non_ascii_tokens, estimate, estimate):
+    for module in (non_ascii_tokens, estimate):
         importlib.reload(module)
     return classes.prices
 

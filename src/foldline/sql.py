@@ -41,16 +41,17 @@ and the end of a table whose rows are found by their key alone.
 
 def sqlite_tables(statements: Iterable[str]) -> tuple[str, ...]:
     """Return statements that make tables for SQLite; in braces they have names of `TYPES`."""
-    return tuple(
-        one.format_map({name: word for name, (word, _) in TYPES.items()}) for one in statements
-    )
+    return _fill(statements, 0)
 
 
 def postgres_tables(statements: Iterable[str]) -> tuple[str, ...]:
     """Return such statements for PostgreSQL."""
-    return tuple(
-        one.format_map({name: word for name, (_, word) in TYPES.items()}) for one in statements
-    )
+    return _fill(statements, 1)
+
+
+def _fill(statements: Iterable[str], database: int) -> tuple[str, ...]:
+    words = {name: both[database] for name, both in TYPES.items()}
+    return tuple(one.format_map(words) for one in statements)
 
 
 class Rows(Protocol):

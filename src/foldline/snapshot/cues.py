@@ -13,9 +13,6 @@ from foldline.snapshot.worth import QUOTED
 SHORTEST, LONGEST, FLAG = 4, 80, 4
 """Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
 
-SIZE_POWER: Final = 1.0
-"""Names are listed by how likely they are over their size to this power."""
-
 EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
 
@@ -42,7 +39,8 @@ def likely_names(
     escaped = _find_escapes(sources)
     whole = _find_suffixes(sources)
     ranked = sorted(
-        (-worth / (len(name) / 3.2 + 1.2) ** SIZE_POWER, name)
+        # About how many tokens it takes: the likeliest for its size comes first.
+        (-worth / (len(name) / 3.2 + 1.2), name)
         for name, worth in likely.items()
         if name not in have
     )

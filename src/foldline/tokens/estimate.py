@@ -72,7 +72,8 @@ FAMILIES: Final = tuple(_HEAD.split())
 FEATURES: Final = tuple(row.split(maxsplit=len(FAMILIES))[-1] for row in _ROWS)
 """
 What is counted, in the order of the rows; from "run of wide characters" on only in texts beyond
-ASCII.
+ASCII. `features` counts in the same order: a new one begins as a row of zeros, which
+``bench/fit_tokens.py`` fits.
 
 A mark is ASCII that is neither letter, digit, blank (space, tab) nor newline.
 """
