@@ -228,12 +228,12 @@ class _Reader:
                 if is_all:
                     self.covered.add(site)
         self._add(position, place, speaker, line, whole=True)
-        if site is not None and (
-            _AGENT_TOOLS.fullmatch(call.name) or self._was_refused(arguments, site)
-        ):
+        texts = list(long_arguments(call.arguments if arguments is None else arguments))
+        if site is not None and texts:
             # Superseded by the report of another agent, or by what was written after all.
-            return
-        for text in long_arguments(call.arguments if arguments is None else arguments):
+            is_answered = _AGENT_TOOLS.fullmatch(call.name) is not None
+            texts = [] if is_answered or self._was_refused(arguments, site) else texts
+        for text in texts:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
