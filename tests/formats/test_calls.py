@@ -7,7 +7,8 @@ from foldline.formats.tool_json import CallShape
 from foldline.values.messages import ToolCall
 
 FLAT = CallShape("input", new={"type": "call"})
-NESTED = CallShape(inner="function", needs_id=True, encode=str)
+NESTED = CallShape(inner="function", needs_id=True, as_text=True, encode=str)
+EITHER = CallShape(as_text=None)
 
 
 def test_a_call_is_read_where_its_shape_says() -> None:
@@ -36,12 +37,21 @@ def test_an_unchanged_call_is_the_very_object_that_came() -> None:
     assert NESTED.write(NESTED.read(wire, 0, ""), wire) is wire
 
 
-def test_changed_arguments_stay_text_or_an_object_as_they_were() -> None:
+@pytest.mark.parametrize("before", ["{}", {"a": 1}, None])
+def test_changed_arguments_become_what_the_wire_wants(before: object) -> None:
     changed = ToolCall("d", "f", '{"b": 2}')
-    before = {"id": "c", "function": {"name": "f", "arguments": "{}"}, "more": 1}
+    wire = {"id": "c", "function": {"name": "f", "arguments": before}, "more": 1}
     after = {"id": "d", "function": {"name": "f", "arguments": '{"b": 2}'}, "more": 1}
-    assert NESTED.write(changed, before) == after
-    assert FLAT.write(changed, {"id": "d", "input": {}}) == {"id": "d", "input": {"b": 2}}
+    assert NESTED.write(changed, wire) == after
+    assert FLAT.write(changed, {"id": "d", "input": before}) == {"id": "d", "input": {"b": 2}}
+
+
+@pytest.mark.parametrize(("before", "after"), [("{}", '{"b": 2}'), ({"a": 1}, {"b": 2})])
+def test_where_both_are_legal_changed_arguments_stay_text_or_an_object(
+    before: object, after: object
+) -> None:
+    changed = ToolCall("c", "f", '{"b": 2}')
+    assert EITHER.write(changed, {"id": "c", "arguments": before})["arguments"] == after
 
 
 def test_a_call_of_another_wire_becomes_a_new_object() -> None:
@@ -49,3 +59,10 @@ def test_a_call_of_another_wire_becomes_a_new_object() -> None:
     assert FLAT.write(call, None) == {"id": "c", "type": "call", "name": "f", "input": {"a": 1}}
     made = {"id": "c", "function": {"name": "f", "arguments": '{"a": 1}'}}
     assert NESTED.write(call, None) == made
+
+
+def test_a_new_call_begins_with_its_type_unless_its_id_stands_before_that() -> None:
+    first = CallShape(new={"id": "", "type": "call"})
+    call = ToolCall("c", "f", "{}")
+    assert list(FLAT.write(call, None)) == ["type", "id", "name", "input"]
+    assert list(first.write(call, None)) == ["id", "type", "name", "arguments"]

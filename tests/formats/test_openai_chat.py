@@ -217,6 +217,15 @@ class TestWriting:
         assert out[2] == {"role": "function", "name": "f", "content": "short"}
         assert OpenAIChatDialect().validate(out) == []
 
+    @pytest.mark.parametrize("before", [None, {"a": 1}])
+    def test_changed_arguments_are_text_even_where_an_object_stood(self, before):
+        listed = [user(), assistant(None, [call("1", arguments=before)]), tool("1")]
+        older = [user(), {**LEGACY[1], "function_call": {"name": "f", "arguments": before}}]
+        changed = [edited(wire, (1, 0, '{"b": 2}')) for wire in (listed, older)]
+        assert changed[0][1]["tool_calls"][0]["function"]["arguments"] == '{"b": 2}'
+        assert changed[1][1]["function_call"]["arguments"] == '{"b": 2}'
+        assert [OpenAIChatDialect().validate(wire) for wire in changed] == [[], []]
+
     def test_text_beside_an_image_changes_alone(self):
         image = {"type": "image_url", "image_url": {"url": URI}}
         out = edited([user([{"type": "text", "text": "long"}, image])], (0, 0, "short"))

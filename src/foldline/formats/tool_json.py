@@ -76,8 +76,10 @@ class CallShape:
         number: The key of the id, "" where there is none.
         inner: The key of the object that has name and arguments, "" for the object itself.
         needs_id: Whether a call without an id is an error.
+        as_text: Whether the wire wants arguments as text; None where it takes both, and changed
+            ones keep the kind that they had.
         encode: Writes the arguments of a call that another wire made.
-        new: Further fields of such a call.
+        new: What such a call begins with; its id goes where it stands here, else behind.
     """
 
     arguments: str = "arguments"
@@ -85,6 +87,7 @@ class CallShape:
     number: str = "id"
     inner: str = ""
     needs_id: bool = False
+    as_text: bool | None = False
     encode: Callable[[str], Any] = arguments_object
     new: Mapping[str, Any] = field(default_factory=dict)
 
@@ -116,19 +119,20 @@ class CallShape:
         Write a call: the object that it was with what changed, else a new one.
 
         Args:
-            call: The call; arguments that stood there as text stay text.
+            call: The call.
             raw: The object, None for a call that another wire made.
         """
         if raw is None:
             fresh = {self.name: call.name, self.arguments: self.encode(call.arguments)}
             fresh = {self.inner: fresh} if self.inner else fresh
-            return {self.number: call.id or "", **self.new, **fresh}
+            return {**self.new, self.number: call.id or "", **fresh}
         if self.number and call.id and raw.get(self.number) != call.id:
             raw = {**raw, self.number: call.id}
         if self.text(raw) == call.arguments:
             return raw
         held: dict[str, Any] = raw[self.inner] if self.inner else raw
-        as_text = isinstance(held.get(self.arguments), str)
+        was_text = isinstance(held.get(self.arguments), str)
+        as_text = was_text if self.as_text is None else self.as_text
         after = call.arguments if as_text else arguments_object(call.arguments)
         held = {**held, self.arguments: after}
         return {**raw, self.inner: held} if self.inner else held

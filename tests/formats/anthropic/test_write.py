@@ -67,6 +67,14 @@ def test_arguments_that_are_no_object_any_more_are_wrapped_in_one() -> None:
     assert anthropic.validate(written) == []
 
 
+def test_changed_arguments_are_an_object_even_where_text_stood() -> None:
+    wire = conversation()
+    wire[1]["content"][2]["input"] = "ls"
+    written = edited(wire, (1, 2, '{"note": "cleared"}'))
+    assert written[1]["content"][2]["input"] == {"note": "cleared"}
+    assert anthropic.validate(written) == []
+
+
 def test_reasoning_is_kept_untouched_or_left_out_as_a_whole() -> None:
     """F19: a tool loop in the kept tail is legal with its thinking and without it."""
     wire = conversation()

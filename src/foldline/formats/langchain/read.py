@@ -111,16 +111,16 @@ BLOCKS: Mapping[str, str] = {
 LISTS = ("tool_calls", "invalid_tool_calls")
 """Fields with parsed calls; what stands there is what LangChain sends."""
 
-PARSED = CallShape("args", new={"type": "tool_call"})
+PARSED = CallShape("args", as_text=None, new={"type": "tool_call"})
 
 
 def place_shape(place: str, entry: Mapping[str, Any]) -> CallShape:
     """Return how an entry holds its call in one of the places that `read_calls` names."""
     if place == "block":
         number = "call_id" if entry.get("call_id") else "id"
-        return CallShape(BLOCKS[entry["type"]], number=number)
+        return CallShape(BLOCKS[entry["type"]], number=number, as_text=None)
     if place == "sent":
-        return CallShape(inner="function" if "function" in entry else "")
+        return CallShape(inner="function" if "function" in entry else "", as_text=True)
     return PARSED
 
 

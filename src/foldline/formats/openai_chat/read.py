@@ -25,13 +25,16 @@ NAME = "openai-chat"
 
 ROLES: dict[str, Role] = {**COMMON_ROLES, "developer": "system", "function": "tool"}
 
-FUNCTION = CallShape(inner="function", encode=arguments_json, new={"type": "function"})
-LEGACY = CallShape(inner="function_call", number="")
+FUNCTION = CallShape(
+    inner="function", as_text=True, encode=arguments_json, new={"id": "", "type": "function"}
+)
+LEGACY = CallShape(inner="function_call", number="", as_text=True)
+CUSTOM = CallShape("input", inner="custom", as_text=True)
 
 
 def call_shape(call: dict[str, Any]) -> CallShape:
     """Return how an entry of ``tool_calls`` holds its call."""
-    return CallShape("input", inner="custom") if call.get("type") == "custom" else FUNCTION
+    return CUSTOM if call.get("type") == "custom" else FUNCTION
 
 
 def read_message(item: Any, index: int) -> Message:

@@ -29,7 +29,12 @@ NAME = "pydantic-ai"
 
 
 CALL = CallShape(
-    "args", "tool_name", "tool_call_id", needs_id=True, new={"part_kind": "tool-call"}
+    "args",
+    "tool_name",
+    "tool_call_id",
+    needs_id=True,
+    as_text=None,
+    new={"part_kind": "tool-call"},
 )
 
 

@@ -26,7 +26,7 @@ from foldline.values.transcript import Transcript
 NAME = "swe-agent"
 PATH = ("history",)
 COMMAND = "command"
-CALL = CallShape(inner="function", encode=str, new={"type": "function"})
+CALL = CallShape(inner="function", as_text=True, encode=str, new={"id": "", "type": "function"})
 SPOKEN = "user"
 """The ``message_type`` of messages that Foldline adds: not an observation."""
 

@@ -142,7 +142,7 @@ def _call(value: Any, row: int, name: str) -> ToolCall:
 
 def _shape(call: dict[str, Any]) -> CallShape:
     inner = "function" if isinstance(call.get("function"), dict) else ""
-    return CallShape(inner=inner, needs_id=True)
+    return CallShape(inner=inner, needs_id=True, as_text=True)
 
 
 def _result(event: dict[str, Any], row: int, content: Sequence[Content], failed: bool) -> Part:
