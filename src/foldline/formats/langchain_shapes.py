@@ -33,6 +33,21 @@ TYPES: Mapping[str, str] = {
 }
 """Every spelling of a type, and the type that it means."""
 
+FIELDS = (
+    "type",
+    "role",
+    "name",
+    "content",
+    "additional_kwargs",
+    "tool_calls",
+    "invalid_tool_calls",
+    "tool_call_chunks",
+    "tool_call_id",
+    "status",
+    "usage_metadata",
+)
+"""The fields of message objects that are read: of any class, with properties or with slots."""
+
 _MODULE = "langchain_core.messages"
 
 
@@ -64,7 +79,7 @@ def fields_of(item: Any) -> dict[str, Any]:
         case "data":
             return {"type": item["type"], **item["data"]}
         case "object":
-            return dict(getattr(item, "__dict__", {}))
+            return {key: getattr(item, key) for key in FIELDS if hasattr(item, key)}
         case _:
             return dict(item)
 
