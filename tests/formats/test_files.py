@@ -213,6 +213,14 @@ def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path)
         read_file("with\0zero")
 
 
+@pytest.mark.parametrize("limit", [2**62, 2**80])
+def test_a_file_is_read_under_a_limit_that_exceeds_all_memory(tmp_path: Path, limit: int) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text('[{"role": "user", "content": "hi"}]')
+    recording = read_file(path, max_bytes=limit)
+    assert recording.conversations[0].transcript.messages[0].text == "hi"
+
+
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:

@@ -51,6 +51,11 @@ def test_compressed_input_grows_to_25_times_its_size_unless_the_caller_allows_mo
     assert len(TranscriptSource.of(ordinary).data) > module.UNPACKED_BYTES
 
 
+@pytest.mark.parametrize("limit", [2**62, 2**80])
+def test_a_limit_that_exceeds_all_memory_costs_none(limit: int) -> None:
+    assert TranscriptSource.of(gzip.compress(LINE, mtime=0), max_bytes=limit).data == LINE
+
+
 def test_plain_input_is_read_up_to_the_limit_of_the_caller() -> None:
     assert TranscriptSource.of(b"0" * 3_000, max_bytes=3_000).data == b"0" * 3_000
     with pytest.raises(InputError, match="larger than 3,000 bytes"):

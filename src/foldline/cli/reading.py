@@ -19,7 +19,7 @@ from foldline.formats.files import FILE_FORMATS, check_json, read_bytes, read_fi
 from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
-from foldline.formats.source import TranscriptSource, plain_limit
+from foldline.formats.source import TranscriptSource, plain_limit, read_up_to
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -185,7 +185,7 @@ def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A0
 def _stdin(limit: int) -> bytes:
     if sys.stdin.isatty():
         click.echo("Reading a conversation from the terminal; end it with Ctrl-D.", err=True)
-    return sys.stdin.buffer.read(limit + 1)
+    return read_up_to(sys.stdin.buffer.read, limit + 1)
 
 
 def _is_large(file: str) -> bool:

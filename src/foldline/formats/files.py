@@ -11,7 +11,7 @@ from typing import Final
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.registry import OnDemand, by_name
-from foldline.formats.source import TranscriptSource, plain_limit, too_large
+from foldline.formats.source import TranscriptSource, plain_limit, read_up_to, too_large
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -155,7 +155,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
             _check(os.fstat(file.fileno()), path, limit)
-            return file.read(limit + 1)
+            return read_up_to(file.read, limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} cannot be read: {reason}") from error

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -32,6 +32,9 @@ HEAD_LINES = 200
 
 LONGEST_HEAD_LINE = 8 * 1024 * 1024
 """Longest line that is looked at, in bytes."""
+
+_PIECE = 1024 * 1024
+"""How much is read at once, in bytes."""
 
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
@@ -166,11 +169,27 @@ def unpacked_limit(packed: int, max_bytes: int | None) -> int:
     return min(MAX_BYTES, max(UNPACKED_BYTES, EXPANSION * packed))
 
 
+def read_up_to(read: Callable[[int], bytes], most: int) -> bytes:
+    """
+    Read a stream up to a number of bytes, in memory that grows with what is there.
+
+    Streams themselves take room for as many bytes as they are asked for, however few come.
+
+    Args:
+        read: The method of the stream.
+        most: How many bytes are read at most.
+    """
+    out = io.BytesIO()
+    while piece := read(min(_PIECE, most - out.tell())):
+        out.write(piece)
+    return out.getvalue()
+
+
 def _gunzip(data: bytes, name: str, limit: int) -> bytes:
     """Decompress every member of a gzip file, never more than the limit."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            plain = file.read(limit + 1)
+            plain = read_up_to(file.read, limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         why = "it ends too early" if isinstance(error, EOFError) else str(error)
         if why.startswith("Not a gzipped file"):  # the beginning was one
