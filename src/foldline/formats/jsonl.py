@@ -225,7 +225,7 @@ class SessionDraft(ABC):
         """Write the file; segments whose messages are the same stay as they are."""
         for segment, there in zip(segments, recording.conversations, strict=True):
             messages = there.transcript.messages
-            if messages != segment.messages or not all(message.intact for message in messages):
+            if not is_unchanged(segment.messages, messages):
                 self.apply(segment, messages)
         return self.old.assemble(self.lines())
 

@@ -14,6 +14,7 @@ from tests.formats.transcripts.editing import (
     read,
     source_of,
 )
+from tests.growth import grows_linearly
 
 from foldline.errors import InputError
 from foldline.formats.source import TranscriptSource
@@ -166,6 +167,19 @@ def test_a_later_line_replaces_an_earlier_one_and_a_rewind_leaves_the_rest_out()
     assert [r.text for r in messages_of(again)[2].results] == ["[cleared]", "two"]
     _, again = edited(FORMAT, recording, [Drop((messages[1].id, messages[2].id), "window")])
     assert [m.text for m in messages_of(again)] == ["Fix the bug. 修复", "another way"]
+
+
+def test_many_rewinds_of_a_long_chat_are_read_in_linear_time() -> None:
+    def rewound(count: int) -> TranscriptSource:
+        said = [{"id": f"{n}", "type": "info", "content": "hi"} for n in range(count)]
+        back = [
+            record
+            for n in range(count)
+            for record in ({"id": f"new {n}", "type": "info"}, {"$rewindTo": f"new {n}"})
+        ]
+        return lines([chat()[0], *said, *back])
+
+    assert grows_linearly(FORMAT.decode, rewound, 500, 8_000)
 
 
 def test_calls_that_stand_in_the_content_too_are_read_once() -> None:

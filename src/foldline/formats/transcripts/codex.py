@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.formats.arrangement import Slot
 from foldline.formats.fields import text_or, token_counts
+from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import (
     JsonDraft,
     Lines,
@@ -227,8 +228,7 @@ class _NewLines(JsonDraft):
     def _replace_head(
         self, segment: CodexSegment, line: int, head: Sequence[Message], items: _Items
     ) -> None:
-        before = segment.messages[: segment.head]
-        if tuple(head) != before or not all(message.intact for message in head):
+        if not is_unchanged(segment.messages[: segment.head], head):
             payload = self.old.value(line)["payload"]
             history = [wire for message in head for wire in items.of(message)]
             self.payloads[line] = {**payload, "replacement_history": history}

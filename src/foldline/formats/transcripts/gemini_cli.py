@@ -18,7 +18,7 @@ from foldline.errors import InputError
 from foldline.formats.arrangement import weave
 from foldline.formats.fields import expect, named_errors, text_or, token_counts
 from foldline.formats.gemini import GeminiDialect
-from foldline.formats.json_document import JsonDocument
+from foldline.formats.json_document import JsonDocument, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
@@ -98,7 +98,7 @@ class GeminiCli:
         """
         chat: GeminiChat = recording.document
         messages = recording.current.transcript.messages
-        if messages == chat.messages and all(message.intact for message in messages):
+        if is_unchanged(chat.messages, messages):
             return chat.source.data
         entries = list(_entries(chat, messages))
         owned = {turn.record for turn in chat.turns.values()}
@@ -173,9 +173,11 @@ def _replay(values: Sequence[Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 def _rewind(found: dict[str, list[int]], back: str) -> None:
     """Leave out a record and all behind it; all of them when it is not there."""
-    keys = list(found)
-    for key in keys[keys.index(back) if back in found else 0 :]:
-        del found[key]
+    known = back in found
+    while found:
+        key, _ = found.popitem()
+        if known and key == back:
+            return
 
 
 def _turns(record: Any, number: int) -> Iterator[GeminiTurn]:
