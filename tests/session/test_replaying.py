@@ -1,9 +1,11 @@
 """Replaying a log reads what is shown and nothing else, and shows what applying all edits does."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, said
 
+from foldline.errors import StoreError
 from foldline.session.log import replay_log
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text
@@ -53,3 +55,10 @@ def test_it_is_applying_all_edits_to_the_whole_log(steps):
 
 def test_without_edits_everything_is_shown():
     assert replay_log(log_of(MESSAGES), ()) == MESSAGES
+
+
+def test_steps_that_cannot_be_read_are_a_damaged_session():
+    kept = ["no number"]
+    with pytest.raises(StoreError, match="ValueError") as caught:
+        replay_log(log_of(MESSAGES), ((int(one), ()) for one in kept))
+    assert caught.value.damaged

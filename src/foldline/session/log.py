@@ -230,8 +230,9 @@ def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> t
         steps: In the order in which they were made.
         start: What was shown before the first of them, where that is known.
     """
-    made, start = tuple(steps), start or Shown()
+    start = start or Shown()
     with reading(log.name):
+        made = tuple(steps)
         if not made:
             coming = range(start.at, len(log))
             log.take(coming)
