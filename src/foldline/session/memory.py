@@ -114,9 +114,11 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
         another version of Foldline wrote it. Then it is prepared anew when that is due.
     """
     try:
-        covered = tuple(shown[: stored.content["covered"]])
-        dialect = stored.content["dialect"]
-        if not covered or covered[-1].id != stored.until:
+        count, dialect = stored.content["covered"], stored.content["dialect"]
+        if type(count) is not int or not 0 < count <= len(shown):
+            return None
+        covered = tuple(shown[:count])
+        if covered[-1].id != stored.until:
             return None
         if fingerprint(covered, dialect) != stored.digest:
             return None
