@@ -13,6 +13,7 @@ from foldline.core.config import Config
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import Job, SessionCache, SessionEntry, archive_entries
 from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entry_page
+from foldline.inspector.trace import SessionTrace
 
 
 class Visitor:
@@ -98,6 +99,16 @@ def test_a_change_that_fails_shows_the_session_as_it_is_by_now(visitor: Visitor)
             pass
     assert visitor.ask(f"{visitor.ours}/undo", "POST").status == 422
     assert "no compaction that can be undone" in visitor.ask(f"{visitor.ours}/undo").body
+
+
+def test_a_change_that_there_is_not_leaves_what_was_read(visitor: Visitor) -> None:
+    visitor.ask(visitor.ours)
+    listed = visitor.shelf.find_entry(visitor.ours.removeprefix("/s/"))
+    assert listed is not None
+    read = visitor.shelf.open(listed)
+    assert isinstance(read, SessionTrace)
+    assert visitor.ask(f"{visitor.ours}/nothing", "POST").status == 404
+    assert visitor.shelf.open(listed) is read
 
 
 def test_a_session_is_compacted_from_a_message_on(visitor: Visitor) -> None:

@@ -228,15 +228,17 @@ class _SessionPages:
         listed = self.listed
         if not self.trace.is_ours:
             return missing("An agent's own file is never changed.")
+        change: Callable[[], object]
+        match rest:
+            case ("undo",):
+                change = partial(undo, listed.place, listed.name)
+            case ("fold", number):
+                focus = self.call.form.get("focus", "")
+                change = partial(compact_from, listed.place, listed.name, number, focus)
+            case _:
+                return missing("Nothing is changed there.")
         try:
-            match rest:
-                case ("undo",):
-                    undo(listed.place, listed.name)
-                case ("fold", number):
-                    focus = self.call.form.get("focus", "")
-                    compact_from(listed.place, listed.name, number, focus)
-                case _:
-                    return missing("Nothing is changed there.")
+            change()
         finally:  # what could not be done, may be because somebody else has changed the session
             self.shelf.forget(listed)
         return PageResponse("", 303, headers={"Location": self.links.page()})
