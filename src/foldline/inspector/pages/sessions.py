@@ -235,7 +235,7 @@ class SessionSurvey:
             What is known by key, and how many are still to be measured.
         """
         with self._lock:
-            known = {one.key: self._known[one.key][1] for one in found if self._is_known(one)}
+            known = {one.key: it for one in found if (it := self._figures(one)) is not None}
             missing = [one for one in found if one.key not in known and one.size <= LARGEST]
             self._waiting = deque(missing)
             if missing and not self._running:
@@ -247,8 +247,10 @@ class SessionSurvey:
         """Take what is known of a session that was opened."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
-    def _is_known(self, one: SessionEntry) -> bool:
-        return one.key in self._known and self._known[one.key][0] == one.changed
+    def _figures(self, one: SessionEntry) -> SessionFigures | None:
+        """Return what is known of a session as it is now."""
+        changed, figures = self._known.get(one.key, (None, None))
+        return figures if changed == one.changed else None
 
     def _run(self) -> None:
         while True:
@@ -257,7 +259,8 @@ class SessionSurvey:
                     self._running = False
                     return
                 one = self._waiting.popleft()
-            if not self._is_known(one):
+                is_known = self._figures(one) is not None
+            if not is_known:
                 self._known[one.key] = (one.changed, self._measure(one))
 
     def _measure(self, one: SessionEntry) -> SessionFigures:
