@@ -150,6 +150,7 @@ class RequestReader:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, KnownMessage] = OrderedDict()
+        self._counter = lru_cache(MODELS)(_counter)
 
     def read(
         self, endpoint: ProxyEndpoint, data: bytes, *, hint: str = "", client: str = ""
@@ -167,7 +168,7 @@ class RequestReader:
             InputError: It cannot be read.
         """
         body = read_body(data, endpoint.key)
-        counter = _counter(dialect(endpoint.dialect).provider, _model_named(body))
+        counter = self._counter(dialect(endpoint.dialect).provider, _model_named(body))
         positions = range(len(body.messages))
         known = [self._message(endpoint, counter, body, position) for position in positions]
         ids = _identify(one.content for one in known)
@@ -202,7 +203,6 @@ def _model_named(body: Body) -> str:
     return named[:LONGEST_NAME] if isinstance(named, str) else ""
 
 
-@lru_cache(MODELS)
 def _counter(provider: str, model: str) -> TokenCounter:
     return TokenCounter(choose_counter(model or None), provider=provider)
 
