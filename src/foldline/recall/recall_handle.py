@@ -134,17 +134,19 @@ def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
 
 def _content(found: Original, path: str | None) -> str:
     """Return what a path names in all of the text, else in its first part that has it."""
-    failure: RecallError | None = None
     text = found.text()
     if path is None:
         return text
-    parts = () if found.part is not None else found.sections(Holdings({}))
-    for one in (text, *(section.text for section in parts)):
+    try:
+        return at_path(text, path)
+    except RecallError as error:
+        failure = error
+    for section in () if found.part is not None else found.sections(Holdings({})):
         try:
-            return at_path(one, path)
+            return at_path(section.text, path)
         except RecallError as error:
             failure = error
-    raise failure or RecallError("There is nothing here.")
+    raise failure
 
 
 # --- searching -----------------------------------------------------------------------------
