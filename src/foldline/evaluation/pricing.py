@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from foldline.core.config import Config
@@ -20,6 +19,7 @@ from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.values.beginnings import shared_length
 from foldline.values.edits import apply
 from foldline.values.messages import Message, Usage
 from foldline.values.tokens import TokenCounter
@@ -112,18 +112,12 @@ def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bil
         if not position or message["role"] != "assistant":
             continue
         sent = show(history[:position])
-        shared = _count_shared(before, sent)
+        shared = shared_length(before, sent)
         read, written = sum(map(sizes, sent[:shared])), sum(map(sizes, sent[shared:]))
         usage = Usage(0, sizes(message), cache_read=read, cache_write=written)
         bill += Bill(usage, 1, int(read + written > window))
         before = sent
     return bill
-
-
-def _count_shared(before: Wire, sent: Wire) -> int:
-    """Return how many messages two requests begin with in common."""
-    pairs = zip(before, sent, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], pairs))
 
 
 class _Sizes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby, islice, pairwise, takewhile
+from itertools import accumulate, groupby, islice, pairwise
 from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.session.batches import BOUND, Batch
+from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply_by_id
 from foldline.values.messages import Message, Opaque, Usage
 from foldline.values.tokens import TokenCounter
@@ -249,7 +250,7 @@ def timeline(
         held = list(group)
         messages = segments[index].messages
         totals = list(accumulate(map(weigh.total, messages), initial=sum(around)))
-        shared = _common(before[:length], messages)
+        shared = shared_length(before[:length], messages)
         lost = sum(map(weigh.total, before[shared:length]))
         bands = weigh.running(messages, around, [request.length for request in held])
         for request, sizes in zip(held, bands, strict=True):
@@ -269,12 +270,6 @@ def timeline(
             shared, lost = request.length, 0
         before, length = messages, shared
     return Timeline(tuple(points), tuple(marks))
-
-
-def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
-    """Return how many messages two requests begin with in common."""
-    same = (old is new or old == new for old, new in zip(before, now, strict=False))
-    return sum(takewhile(bool, same))
 
 
 class _Weights:

@@ -10,7 +10,8 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from itertools import count, takewhile
+from functools import partial
+from itertools import count
 from operator import is_
 from typing import Any, Final, Self
 
@@ -22,6 +23,7 @@ from foldline.session import Session
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
 from foldline.stores.protocol import Store
+from foldline.values.beginnings import shared_length
 from foldline.values.identity import content_hash
 from foldline.values.messages import Message
 
@@ -170,15 +172,13 @@ class Follower:
 
     def _count_shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
         """Count the messages at the beginning that are those of a log."""
-        same = (k.raw is w or k.raw == w for k, w in zip(log, messages, strict=False))
-        shared = _count_leading(same)
+        shared = shared_length((known.raw for known in log), messages)
         if shared == min(len(log), len(messages)):
             return shared
         # What was stored as JSON comes back as other objects that say the same.
         rest = messages[shared:]
         wire = dialect(self._session.format) if self._session.format else detect_dialect(rest)
-        alike = (_is_alike(wire, k, w) for k, w in zip(log[shared:], rest, strict=False))
-        return shared + _count_leading(alike)
+        return shared + shared_length(log[shared:], rest, partial(_is_alike, wire))
 
     # --- branches --------------------------------------------------------------------------
 
@@ -223,10 +223,6 @@ class Follower:
         if len(shown) == len(messages) and all(map(is_, shown, messages)):
             return messages
         return shown
-
-
-def _count_leading(same: Iterable[bool]) -> int:
-    return sum(1 for _ in takewhile(bool, same))
 
 
 def _is_alike(wire: Dialect, known: Message, message: Any) -> bool:

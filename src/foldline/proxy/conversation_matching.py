@@ -15,8 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import takewhile
-from operator import eq
 from typing import Any, Final
 
 from foldline.engine.receipt import Receipt
@@ -26,6 +24,7 @@ from foldline.session import Session
 from foldline.session.fork import fork
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
+from foldline.values.beginnings import shared_length
 from foldline.values.messages import Usage
 
 PREFIX: Final = "serve-"
@@ -69,7 +68,7 @@ class OpenConversation:
 
     def shares(self, ids: Sequence[str]) -> int:
         """Count the messages with which both begin."""
-        return shared_length(self.ids, ids)
+        return _count_shared(self.ids, ids)
 
 
 class ConversationMatcher:
@@ -163,7 +162,7 @@ class ConversationMatcher:
             if conversation.root != request.root:
                 continue
             ids = conversation.ids or conversation.coming
-            shared = shared_length(ids, request.ids)
+            shared = _count_shared(ids, request.ids)
             goes_on = shared == len(ids)
             rank = (goes_on, shared, bool(request.hint) and conversation.hint == request.hint)
             if shared and rank >= most:
@@ -181,7 +180,7 @@ class ConversationMatcher:
                 ids = [] if stored is None else list(stored.ids)
                 if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
                     continue
-                same = shared_length(ids, request.ids)
+                same = _count_shared(ids, request.ids)
                 if same == len(ids):
                     return self._open_session(request, self._store, name, ids)
                 if same > most and stored.batches:
@@ -249,12 +248,12 @@ def _passing_over_damage() -> Iterator[None]:
             raise
 
 
-def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:
+def _count_shared(log: Sequence[str], ids: Sequence[str]) -> int:
     """Count the messages with which a log and a history begin."""
     size = len(log)
     if size and size <= len(ids) and log[-1] == ids[size - 1] and log == ids[:size]:
         return size
-    return sum(takewhile(bool, map(eq, log, ids)))
+    return shared_length(log, ids)
 
 
 def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import pairwise, takewhile
-from operator import eq
 from typing import Final
 
+from foldline.values.beginnings import shared_length
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message
 
@@ -39,7 +39,7 @@ def _common(left: str, right: str) -> int:
     """Return how many digits two ids begin with in common; 0 where a handle tells them apart."""
     if left[:HANDLE_LENGTH] != right[:HANDLE_LENGTH]:
         return 0
-    return sum(takewhile(bool, map(eq, left, right)))
+    return shared_length(left, right)
 
 
 class Register:

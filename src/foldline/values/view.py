@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
 from operator import is_
 from typing import Final
 
+from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.messages import Message
@@ -128,7 +128,7 @@ class View:
 
     def kept_prefix(self, after: View) -> int:
         """Return how many messages at the start another view shows as they are here."""
-        return sum(takewhile(bool, map(is_, self.messages, after.messages)))
+        return shared_length(self.messages, after.messages, is_)
 
     def after(self, edits: Sequence[Edit]) -> View:
         """Return the view that edits would give; only changed messages are counted again."""
