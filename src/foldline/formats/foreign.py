@@ -74,10 +74,11 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
         for call, answer in pair(messages).answers.items()
         if call.message in calling and not is_own(messages[answer.message], dialect)
     ]
-    said = Counter(index for index, _ in sites)
+    changed = Counter(index for index, _ in sites)
+    said_by_user = {index for index, n in changed.items() if n == len(messages[index].parts)}
     parts = {Site(index, at): _as_text(messages[index].parts[at]) for index, at in sites}
     return [
-        replace(message, role="user") if said[index] == len(message.parts) > 0 else message
+        replace(message, role="user") if index in said_by_user else message
         for index, message in enumerate(_replace_parts(messages, parts))
     ]
 
