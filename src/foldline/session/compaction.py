@@ -151,9 +151,8 @@ def fold(
     born = Holdings(state.shown.originals).first_seen() | shown
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
-    return (
-        yield from _compact(state, before, (allowed,) * 2, policy, focus, "partial", own=False)
-    )
+    sizes = (allowed, allowed)
+    return (yield from _compact(state, before, sizes, policy, focus, "partial", own=False))
 
 
 def _compact(
