@@ -188,10 +188,12 @@ def project_folder(found: SessionFile) -> str:
             head = file.read(HEAD).decode("utf-8", "replace")
     except OSError:
         head = ""
+    folder = str(found.path.parent)
     match = _FOLDER.search(head)
-    with suppress(ValueError):
-        return str(json.loads(match[1])) if match else str(found.path.parent)
-    return str(found.path.parent)
+    if match:
+        with suppress(ValueError):
+            folder = str(json.loads(match[1]))
+    return folder
 
 
 @dataclass(slots=True)
@@ -242,9 +244,10 @@ class MeasuringRun(Generic[Measurement]):
             if time.monotonic() > deadline:
                 self.left += 1
                 continue
+            if found.size > MAX_SIZE:
+                self.unreadable.append(UnreadableFile(found.path, "too large to measure"))
+                continue
             try:
-                if found.size > MAX_SIZE:
-                    raise InputError("too large to measure")
                 self.measured.append(measure(found))
             except FoldlineError as error:
                 if isinstance(error, UnknownFormat) and not found.agent:

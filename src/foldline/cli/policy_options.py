@@ -63,7 +63,7 @@ def configure_summarizer(
     """Return a configuration in which the options of a summarizer hold that were given."""
     changes = {
         "summarizer": summarizer,
-        "summary": template and {"template": template},
+        "summary": None if template is None else {"template": template},
         "limits": None if usd is None else {"usd": usd},
     }
     return config.replace(**{name: one for name, one in changes.items() if one is not None})

@@ -113,7 +113,8 @@ def read_text(file: str) -> str:
         InputError: It cannot be read, or is too large.
     """
     try:
-        if file != "-" and not Path(file).is_file():  # which raises where a folder is closed
+        # Looking at a file raises an OSError, too, in a folder that may not be entered.
+        if file != "-" and not Path(file).is_file():
             raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             data: bytes = stream.read(MOST_BYTES + 1)
@@ -278,9 +279,10 @@ def _pairs(settings: Iterable[str]) -> dict[str, str]:
 
 def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> list[Case]:
     cases = []
-    lines = [line.strip() for line in text.splitlines()]
-    for number, line in enumerate(lines, 1):
-        query, facts = line, list[Any]()
+    for number, line in enumerate(text.splitlines(), 1):
+        query, facts = line.strip(), list[Any]()
+        if not query:
+            continue
         if query.startswith("{"):
             try:
                 value = json.loads(query)
@@ -291,8 +293,7 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
             raise InputError(f"Line {number}: the query and its facts are texts")
-        if line:
-            cases.append(Case(query, history, instructions, facts=tuple(facts)))
+        cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 
 

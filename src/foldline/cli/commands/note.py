@@ -181,15 +181,17 @@ def new(
 ) -> None:
     """Make a note; its id goes to stdout."""
     text = _content(content)
+    kind = rest.pop("type")
     rest["level"] = rest["level"] or "task"
     with open_notes(folder, make=True) as notes:
         if is_task or needs:
-            if rest.pop("type") not in (None, "task_state") or rest.pop("source"):
+            source = rest.pop("source")
+            if kind not in (None, "task_state") or source:
                 raise click.UsageError("A task has no --type and no --source.")
             ids = [notes.resolve(one) for one in needs]
             note = notes.tasks.add(title, text, needs=ids, **rest)
         else:
-            note = notes.create(title, text, type=rest.pop("type") or "general", **rest)
+            note = notes.create(title, text, type=kind or "general", **rest)
     done = f"Noted {one_line(note.title, 60)!r} in {notes.folder}."
     output.result("note/1", {"note": note.to_dict()}, done, text=note.id)
 
