@@ -82,6 +82,19 @@ def test_an_answer_stands_in_sentences_rather_than_in_code():
 
 
 @pytest.mark.requirement("G4")
+def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item():
+    items = [f"{n}. the file number {n} was fixed with a lock (e.g. a mutex)" for n in range(1, 9)]
+    found = standing(U("Mend them."), A("All are fixed:\n" + "\n".join(items)))
+    (row,) = found[REQUESTS]
+    assert row.endswith("…")
+    assert not row.rstrip("…")[-1].isdigit()
+    short = [
+        f"Number {n} was fixed with a lock that every one of the writers takes." for n in "abcd"
+    ]
+    (row,) = standing(U("Mend them."), A(" ".join(short)))[REQUESTS]
+    assert row.endswith("takes.")
+
+
 def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last():
     messages = (U("Mend it."), A("It is done."))
     (row,) = standing(*messages)[REQUESTS]

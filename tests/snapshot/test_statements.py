@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.growth import grows_linearly, repeated
 
-from foldline.snapshot.statements import PARAGRAPH, blocks, dedent_lines, prose
+from foldline.snapshot.statements import PARAGRAPH, SENTENCE_END, blocks, dedent_lines, prose
 
 SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
 WORDS = ["word ", "x" * 90, "y" * 700, "1→", "12: ", ",", "{", "}", "\x1b[1m"]
@@ -90,6 +90,17 @@ def test_a_heading_within_a_long_paragraph_stays_with_its_line(announcement):
 def test_a_short_paragraph_is_one_statement():
     text = "It fails.\nThe cache is stale. It was built before.\n\nNow I build it."
     assert cut(prose, text) == text.split("\n\n")
+
+
+def test_the_number_of_an_item_ends_no_sentence():
+    text = "Two steps are left. 1. Build it. 12. Test it (e.g. by hand). Then release it."
+    found = SENTENCE_END.split(text)
+    assert found == [
+        "Two steps are left.",
+        "1. Build it.",
+        "12. Test it (e.g. by hand).",
+        "Then release it.",
+    ]
 
 
 def test_a_long_line_is_cut_at_its_sentences():

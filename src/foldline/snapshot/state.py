@@ -25,7 +25,7 @@ from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
 from foldline.snapshot.sources import SourceText, observations, without_action
-from foldline.snapshot.statements import prose
+from foldline.snapshot.statements import SENTENCE_END, prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
 from foldline.values.groups import Site
@@ -90,7 +90,6 @@ _NEXT = lazy_pattern(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 _FENCED = lazy_pattern(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -256,7 +255,7 @@ class _Found:
             for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
         ]
         best = pieces[ranked.index(max(ranked))]
-        sentences = [s for s in _SENTENCE_END.split(text[slice(*best)]) if s.strip()]
+        sentences = _sentences(text[slice(*best)])
         first = next((n for n, s in enumerate(sentences) if _OUTCOME.search(s)), 0)
         return " ".join(sentences[first:])
 
@@ -348,7 +347,7 @@ class _Found:
             lowered = message.text.lower()
             if not any(needle in lowered for needle in _VAIN_NEEDLES):
                 continue
-            sentences = _sentences(message)
+            sentences = _long_sentences(message)
             for number, sentence in enumerate(sentences):
                 if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
                     # "It did not work." needs the sentence before.
@@ -365,7 +364,7 @@ class _Found:
             if message.role == "assistant" and message.text.strip():
                 if index not in self.folded:
                     return
-                named = [s for s in _sentences(message) if _NEXT.search(s)]
+                named = [s for s in _long_sentences(message) if _NEXT.search(s)]
                 if named:
                     yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
                 return
@@ -376,14 +375,20 @@ def _asks(words: str) -> bool:
     return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
 
 
-def _sentences(message: Message) -> list[str]:
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each of one line."""
+    found = (one for line in text.split("\n") for one in SENTENCE_END.split(line))
+    return [sentence for sentence in map(str.strip, found) if sentence]
+
+
+def _long_sentences(message: Message) -> list[str]:
     text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
-    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence) > 20]
+    return [sentence for sentence in _sentences(text) if len(sentence) > 20]
 
 
 def _cut(text: str, most: int) -> str:
     """Cut a text between words, or at the end of a sentence that is near."""
     if len(text) <= most:
         return text
-    stop = max(text.rfind(end, most // 2, most) + 1 for end in (". ", "。", "! ", "? "))
-    return text[:stop] if stop > most // 2 else text[:most].rsplit(" ", 1)[0] + "…"
+    ends = [gap.start() for gap in SENTENCE_END.finditer(text, most // 2, most)]
+    return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"

@@ -35,7 +35,11 @@ ANNOUNCING: Final = 160
 """Characters of a paragraph that only announces what follows."""
 
 _BREAK = lazy_pattern(r"\n[ \t\r]*\n\s*")
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])")
+SENTENCE_END = lazy_pattern(
+    r"(?<=[.!?])(?<![\s(]\d\.)(?<![\s(]\d\d\.)(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[。！？])"
+)
+"""Where a sentence ends, behind its sign; the number of an item ends none."""
+
 _TITLE = lazy_pattern(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
 _CLAUSE_END = lazy_pattern(r"[,;}\]] ?|\\n|\s")
 _NUMBERED = lazy_pattern(r"^[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
@@ -96,7 +100,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
         feed = text.find("\n", begin + 1, end)
         stop = end if feed < 0 else feed
         if stop - begin > most:
-            for gap in _SENTENCE_END.finditer(text, begin, stop):
+            for gap in SENTENCE_END.finditer(text, begin, stop):
                 yield gap.start()
         yield stop
         begin = stop
