@@ -16,6 +16,9 @@ from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_
         ({"command": "create", "path": "a.py"}, ""),
         ({}, ""),
         (["make"], ""),
+        ({"input": 'await tools.exec_command({cmd: "make test"})'}, "make test"),
+        ({"input": 'exec_command({"cmd": "a \\"b\\""}); exec_command({"cmd": "c"})'}, 'a "b"; c'),
+        ({"input": "exec_command(build)"}, ""),
         (None, ""),
     ],
 )
@@ -25,6 +28,8 @@ def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
 
 def test_a_command_that_only_prints_files_only_shows():
     assert only_shows("cd /app && cat a.txt")
+    assert only_shows("sed -n 1,9p a.txt; git log -n 3 && wc -l b.txt | sort")
+    assert not only_shows("cat a.txt && ./run; cat b.txt")
     assert not only_shows("cat a.txt; make")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import unwrap
-from foldline.snapshot.commands import COMMANDS, command_of, only_shows
+from foldline.snapshot.commands import COMMANDS, command_of, only_shows, script_commands
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
 from foldline.values.part_text import result_text
@@ -54,9 +54,6 @@ ENTRIES: Final = 40
 
 HEREDOCS, FED = 20, 60
 """How many texts are taken out of one command, and characters from which on they are."""
-
-SCRIPT: Final = 40_000
-"""Characters of a script in which commands are looked for."""
 
 DEPTH: Final = 6
 """How deep arguments are looked at."""
@@ -106,7 +103,6 @@ _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
-_INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
@@ -139,7 +135,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
             main.append(
                 brief_command(_command(value), phrases) if key in COMMANDS else _text(value)
             )
-        elif isinstance(value, str) and (inner := _inner_commands(value)):
+        elif isinstance(value, str) and (inner := script_commands(value)):
             main.append(brief_command(inner, phrases))
         else:
             rest.append(f"{key}={_brief(_text(value), phrases)}")
@@ -201,21 +197,6 @@ def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
     return "".join((*pieces, command[place:]))
 
 
-def _inner_commands(text: str) -> str:
-    """Return the commands that a script gives to a tool, "" where it gives none."""
-    if "exec_command(" not in text:
-        return ""
-    found = _INNER_COMMAND.findall(text[:SCRIPT])
-    return "; ".join(_unquote(one) for one in found)
-
-
-def _unquote(text: str) -> str:
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        return text
-
-
 def _text(value: Any, depth: int = DEPTH) -> str:
     """Write a value as it is meant, without quotes and escapes."""
     if isinstance(value, str):
@@ -264,7 +245,7 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
     line of its call tells that.
     """
     if isinstance(arguments, str):
-        command = arguments if key in COMMANDS else _inner_commands(arguments)
+        command = arguments if key in COMMANDS else script_commands(arguments)
         least = VALUE if key in EDITED else WRITTEN
         if len(arguments) > least and (not command or "\n" in command):
             yield _added(command or arguments)

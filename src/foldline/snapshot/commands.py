@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,13 +12,18 @@ from foldline.lazy_patterns import lazy_pattern
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
 
+SCRIPT: Final = 40_000
+"""Characters of a script in which commands are looked for."""
+
 KEYED: Final = 2_000
 """Characters up to which commands are compared by what they run; longer ones as they are."""
 
-_SHOWS = lazy_pattern(
-    r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
-    r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
+_SHOW: Final = (
+    r"(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
+    r"[^|;&<>]{0,2000}"
 )
+_SHOWS = lazy_pattern(rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:(?:;|&&) *{_SHOW})*(?:\||2>|$)")
+_INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 _QUOTED = lazy_pattern(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"|\\.")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
@@ -33,15 +39,32 @@ def command_of(arguments: Any) -> str:
     """
     Return the shell command among the arguments of a call, "" where it runs none.
 
-    Beside a path a command is that of an editor.
+    That may be several ones of a script. Beside a path a command is that of an editor.
     """
     if not isinstance(arguments, Mapping) or any(key in arguments for key in PATH_KEYS):
         return ""
     command = arguments.get("command") or arguments.get("cmd")
+    if command is None:
+        scripts = (value for value in arguments.values() if isinstance(value, str))
+        command = next(filter(None, map(script_commands, scripts)), "")
     if isinstance(command, list) and command:
         # What stands before it is the shell.
         command = command[-1]
     return command.strip() if isinstance(command, str) else ""
+
+
+def script_commands(text: str) -> str:
+    """Return the shell commands that a script gives to a tool, "" where it gives none."""
+    if "exec_command(" not in text:
+        return ""
+    return "; ".join(_unquote(one) for one in _INNER_COMMAND.findall(text[:SCRIPT]))
+
+
+def _unquote(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
 
 
 def only_shows(command: str) -> bool:
