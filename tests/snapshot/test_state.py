@@ -95,6 +95,20 @@ def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item
     assert row.endswith("takes.")
 
 
+def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
+    found = standing(
+        *(U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done.")),
+        *(U("Mend a.py."), U("Now b.py."), U("And c.py?"), A("Compacted."), U("Mend a.py.")),
+        A("a.py was fixed again."),
+    )
+    assert [row.split("“")[1] for row in found[REQUESTS]] == [
+        "Mend a.py.”: answered: Done: a.py is mended.",
+        "Now b.py.”: answered: b.py is done.",
+        "And c.py?”: answered: Compacted.",
+        "Mend a.py.”: answered: a.py was fixed again.",
+    ]
+
+
 def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last():
     messages = (U("Mend it."), A("It is done."))
     (row,) = standing(*messages)[REQUESTS]

@@ -212,7 +212,7 @@ class _Found:
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
-        found = []
+        found, before = [], set[str]()
         for number, (index, words) in enumerate(asked):
             end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
             between = range(index + 1, end)
@@ -221,6 +221,9 @@ class _Found:
                 said, answer = self._answer(between, latest=latest)
                 if index not in self.folded and said not in (*self.folded, NOTHING):
                     continue  # The reader sees both.
+                if said == NOTHING and words in before:
+                    continue  # A client stated it again, such as after a compaction of its own.
+                before.add(words)
                 whole = "" if index in self.folded else self.phrases.beside
                 found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
         return found[-REQUESTS_SHOWN:]
