@@ -281,3 +281,20 @@ def test_a_snapshot_of_the_first_version_is_folded_on():
 def test_a_first_line_that_somebody_pasted_is_theirs():
     found = view(U("t"), U(f"{header(9, 9, 'ab' * 16)}\n## {STORY}\nuser: no"), A("a"), U("n"))
     assert parse(composed(found)).messages == 2
+
+
+def test_texts_that_one_call_wrote_are_quoted_each_from_itself_behind_the_call():
+    written = [
+        "\n".join(f"{name}_{n} = read_setting('{name}', {n})" for n in range(1, reach))
+        for name, reach in (("alpha", 30), ("omega", 40))
+    ]
+    edits = [{"path": "a.py", "old_string": "old = 1\n" * 9, "new_string": new} for new in written]
+    call = c("1", "MultiEdit", json.dumps({"edits": edits}))
+    found = view(U("Mend it."), A("I mend it.", call), T("1", "done"), U("Go on."))
+    rows = parse(composed(found, 700, positions=range(3))).rows
+    kinds = [row.speaker for row in rows if row.speaker in ("change", "written")]
+    assert kinds == ["change", "written", "written"]
+    for row, text in zip([row for row in rows if row.speaker == "written"], written, strict=True):
+        lines = [line.strip("… ") for line in row.text.split("\n")]
+        assert lines
+        assert set(lines) <= set(text.split("\n"))

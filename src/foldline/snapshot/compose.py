@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import Final
 
@@ -78,15 +78,6 @@ GAP: Final = 8
 
 SAYING: Final = frozenset(("agent", "report"))
 """Who says what comes next, which nobody needs who knows what came."""
-
-
-@dataclass(slots=True)
-class _Step:
-    """What a step has, and what of it is shown, both in tokens."""
-
-    tokens: float
-    shown: float = 0.0
-    slices: list[tuple[int, int, int, SourceText]] = field(default_factory=list)
 
 
 def compose(
@@ -276,14 +267,15 @@ class _Composer:
         return render(self.head, sections, self.phrases)
 
     def _story(self, chosen: Iterable[int]) -> Iterator[str]:
-        steps: dict[int, _Step] = {}
-        for statement in map(self.statements.__getitem__, chosen):
-            source = self.sources[statement.source]
-            step = steps.setdefault(source.step, _Step(self.sizes[source.step]))
-            step.shown += (statement.end - statement.start) * source.density
-            step.slices.append((source.place, statement.start, statement.end, source))
-        for number in sorted(steps):
-            yield from _rows(steps[number], self.phrases)
+        """Write the rows of statements, in order, step by step."""
+        quoted: dict[int, list[Slice]] = {}
+        for number in sorted(chosen):
+            one = self.statements[number]
+            quoted.setdefault(one.source, []).append((one.start, one.end))
+        found = [(self.sources[number], slices) for number, slices in quoted.items()]
+        found.sort(key=lambda pair: (pair[0].step, pair[0].place))
+        for step, group in groupby(found, key=lambda pair: pair[0].step):
+            yield from _rows(list(group), self.sizes[step], self.phrases)
 
     def _with_names(self, snapshot: str, quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
@@ -350,13 +342,15 @@ def _is_inside(text: str, place: int, ends: str) -> bool:
     return bool(before and after) and before[-1] not in ends and after[0] not in "\r\n"
 
 
-def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
+def _rows(
+    quoted: Sequence[tuple[SourceText, Sequence[Slice]]], tokens: float, phrases: Phrases
+) -> Iterator[str]:
     """Write the rows of a step, the first with its handle where there is more to recall."""
-    named = step.tokens - step.shown >= WORTH_RECALLING
-    ordered = sorted(step.slices, key=lambda found: found[:3])
-    for _, group in groupby(ordered, key=lambda found: (found[0], found[3].speaker)):
-        found = list(group)
-        source = found[0][3]
-        text = _quote(source, [(start, end) for _, start, end, _ in found])
-        yield SnapshotRow(source.speaker, text, source.handle if named else "").write(phrases)
+    shown = sum(
+        (end - start) * source.density for source, slices in quoted for start, end in slices
+    )
+    named = tokens - shown >= WORTH_RECALLING
+    for source, slices in quoted:
+        handle = source.handle if named else ""
+        yield SnapshotRow(source.speaker, _quote(source, slices), handle).write(phrases)
         named = False
