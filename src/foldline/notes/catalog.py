@@ -200,7 +200,8 @@ class FolderWatch:
             suspects |= known.keys() - inodes.keys()
         stamps = {name: self._folder.stamp(name) for name in suspects}
         present = {name: stamp for name, stamp in stamps.items() if stamp is not None}
-        return self._differing(present), set(known.keys() & stamps.keys() - present)
+        gone = {name for name, stamp in stamps.items() if stamp is None and name in known}
+        return self._differing(present), gone
 
     def _has_moved(self) -> bool:
         """Return True if the folder itself changed since the last look, or may have."""
