@@ -1,4 +1,5 @@
 import os
+import stat
 
 import pytest
 
@@ -25,3 +26,29 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
         replace_file(path, b"two")
     assert path.read_bytes() == b"one"
     assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_that_may_not_be_opened_is_written_to_all_the_same(tmp_path, monkeypatch):
+    path, open_before = tmp_path / "a.json", os.open
+
+    def refuse_folders(place, *rest, **named):
+        if place == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return open_before(place, *rest, **named)
+
+    monkeypatch.setattr(os, "open", refuse_folders)
+    replace_file(path, b"one")
+    assert path.read_bytes() == b"one"
+
+
+def test_a_folder_that_does_not_come_to_the_disk_is_an_error(tmp_path, monkeypatch):
+    sync_before = os.fsync
+
+    def refuse_folders(number):
+        if stat.S_ISDIR(os.fstat(number).st_mode):
+            raise PermissionError(1, "Operation not permitted")
+        sync_before(number)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    with pytest.raises(PermissionError, match="not permitted"):
+        replace_file(tmp_path / "a.json", b"one")

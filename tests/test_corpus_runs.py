@@ -35,12 +35,16 @@ if __name__ == "__main__":
     run(Killing(victim=-1, marker=marker), [folder], out, workers=2)
 """
 
+DASHBOARD_PORT = 8787
+"""Where Dask shows its dashboard unless it is told another port."""
+
 SCHEDULER = """
 import asyncio
 from distributed import Scheduler
 
 async def serve():
-    async with Scheduler(port=0, dashboard=False, host="127.0.0.1") as scheduler:
+    address = {"host": "127.0.0.1", "port": 0, "dashboard_address": "127.0.0.1:0"}
+    async with Scheduler(dashboard=False, **address) as scheduler:
         print(scheduler.address, flush=True)
         await scheduler.finished()
 
@@ -173,6 +177,11 @@ def test_a_client_of_ones_own_stays_open(corpus, tmp_path):
         first = scanned(corpus, tmp_path / "a", client=client)
         assert client.status == "running"
         assert scanned(corpus, tmp_path / "b", client=client) == first
+
+
+def test_a_cluster_takes_no_port_that_another_one_may_have():
+    with cluster(1, 2**30) as client:
+        assert client.scheduler_info()["services"]["dashboard"] != DASHBOARD_PORT
 
 
 def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):

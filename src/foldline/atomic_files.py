@@ -50,10 +50,19 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder durable; not every system lets folders be opened."""
-    with contextlib.suppress(PermissionError):
+    """
+    Make a new name in a folder durable, where the folder may be opened.
+
+    Raises:
+        OSError: It cannot be brought to the disk.
+    """
+    try:
         number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    except PermissionError:
+        # Windows opens no folder, and one that may be written need not be readable. The file is in
+        # its place already, so this is no failure; when its name is durable is up to the system.
+        return
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

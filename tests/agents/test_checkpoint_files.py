@@ -66,6 +66,15 @@ def test_the_git_head_is_read_from_branches_packs_worktrees_and_alone(tmp_path):
     assert str(changes) == f"the git head ({first[:12]} → {second[:12]})"
 
 
+@pytest.mark.parametrize("cut", ["", "0123", "\0" * 41])
+def test_a_branch_that_a_crash_cut_short_is_not_what_it_was_when_it_was_packed(tmp_path, cut):
+    git(tmp_path, "init")
+    git(tmp_path, "commit", "--allow-empty", "-m", "one")
+    git(tmp_path, "pack-refs", "--all")
+    (tmp_path / ".git" / "refs" / "heads" / "main").write_text(cut)
+    assert git_head(tmp_path) == ""
+
+
 @pytest.mark.parametrize(
     "told", ["ref: ../../secret", "ref: /etc/passwd", "\xff", "ref: refs/heads/none", ""]
 )

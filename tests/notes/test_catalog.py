@@ -216,3 +216,23 @@ def test_a_cache_that_another_process_is_writing_stays(
     assert sidecar.rows() == {}
     assert bench.index.exists()
     connection.close()
+
+
+def test_a_row_that_says_no_note_is_read_anew_and_the_others_are_kept(
+    bench: Bench, parses: list[bytes]
+) -> None:
+    write(bench.path, "a.md", "A")
+    write(bench.path, "b.md", "B")
+    aged(bench.path)
+    first = bench.catalog()
+    first.look()
+    first.keep()
+    with sqlite3.connect(bench.index) as connection:
+        connection.execute("UPDATE files SET fields = '{}' WHERE name = 'a.md'")
+    connection.close()
+    parses.clear()
+    again = bench.catalog()
+    assert set(again.look()) == {"A", "B"}
+    assert parses == [(bench.path / "a.md").read_bytes()]
+    again.keep()
+    assert set(CatalogCache(bench.index).rows()) == {"a.md", "b.md"}

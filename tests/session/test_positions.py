@@ -1,5 +1,7 @@
 """Where a view stands in the log, and whose usage it is that comes with several messages."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from foldline.errors import StoreError
@@ -116,6 +118,24 @@ def test_what_comes_behind_is_there_while_another_thread_reads_all_of_it(stored_
 
     known._adding = Interrupted()
     assert list(known.since(4)) == IDS[4:6]
+
+
+class OnlyFound(Sequence):
+    """Ids of a store that finds them, and misses none; they are not read."""
+
+    def __len__(self):
+        return len(IDS)
+
+    def __getitem__(self, wanted):
+        raise AssertionError(wanted)
+
+    def find(self, number):
+        return IDS.index(number) if number in IDS else None
+
+
+def test_an_id_is_found_in_a_store_that_says_nothing_of_holes(monkeypatch):
+    monkeypatch.setattr(positions, "AT_ONCE", 3)
+    assert Positions("s", OnlyFound())[IDS[4]] == 4
 
 
 def test_an_id_that_stands_in_a_log_twice_is_damage():

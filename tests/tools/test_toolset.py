@@ -138,6 +138,26 @@ def test_a_cancellation_ends_what_runs_begins_nothing_more_and_counts_as_no_fail
     assert asyncio.run(main()) == ([0], 0)
 
 
+def test_a_plain_tool_whose_loop_ends_before_its_turn_never_runs():
+    ran, calls = [], set()
+
+    def note(_):
+        ran.append("ran")
+        return ToolOutput("")
+
+    registry = ToolRegistry([Tool("late", "A tool.", ANY, note)])
+
+    async def main():
+        calls.add(asyncio.create_task(registry.arun("late")))
+
+    asyncio.run(main())
+    for thread in threading.enumerate():
+        if "late" in thread.name:
+            thread.join()
+    assert ran == []
+    assert all(call.cancelled() for call in calls)
+
+
 def test_leaving_off_in_the_middle_cancels_the_rest():
     async def main():
         gate, ended = asyncio.Event(), []

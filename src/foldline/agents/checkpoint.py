@@ -141,9 +141,12 @@ def git_head(folder: Path) -> str:
 
 
 def _ref(place: Path, name: str) -> str:
-    loose, packed = _line(place / name), place / "packed-refs"
-    if loose or not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
-        return loose if _COMMIT.fullmatch(loose) else ""
+    loose, packed = place / name, place / "packed-refs"
+    if loose.is_file():  # it decides even when a crash cut it short: what is packed is older
+        commit = _line(loose)
+        return commit if _COMMIT.fullmatch(commit) else ""
+    if not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
+        return ""
     lines = packed.read_text(encoding="utf-8", errors="replace").splitlines()
     commits = (commit for commit, _, ref in (line.partition(" ") for line in lines) if ref == name)
     return next(filter(_COMMIT.fullmatch, commits), "")

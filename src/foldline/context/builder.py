@@ -203,7 +203,8 @@ class ContextBuilder:
         self._embedder = embedder
         self._clock = clock
         self._stages = stages or Stages()
-        self._former: tuple[str, Mapping[str, str]] = ("", {})
+        self._former_text = ""
+        self._former_short: Mapping[str, str] = {}
 
     def build(
         self,
@@ -268,7 +269,7 @@ class ContextBuilder:
             self._clock(),
             self._embedder,
             reader_of(self._model, UNKNOWN_WINDOW),
-            self._former[1],
+            self._former_short,
             self._stages,
         )
         made = await self._assemble(task)
@@ -280,8 +281,8 @@ class ContextBuilder:
         return made
 
     def _context(self, task: AssemblyTask, made: Assembled, gathered: Gathered) -> Context:
-        (before, _), self._former = self._former, (made.text, made.short)
-        shared = made.text[: shared_prefix(before, made.text)]
+        shared = made.text[: shared_prefix(self._former_text, made.text)]
+        self._former_text, self._former_short = made.text, made.short
         report = evaluate(
             task.query,
             made.sections,

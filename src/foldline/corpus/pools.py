@@ -319,7 +319,10 @@ def cluster(workers: int, memory: int) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit=memory,
-            dashboard_address=None,
+            # Without an address the server of the dashboard, which is started even if it shows
+            # none, takes port 8787 and warns where another cluster has it.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
         ) as there,
         distributed.Client(there) as client,
     ):

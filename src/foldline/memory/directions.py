@@ -181,16 +181,17 @@ def _make_index(connection: Connection, embedder: Embedder, fill: Fill | None) -
 
 
 def _make_extension(database: Database) -> None:
-    cause: StoreError | None = None
-    why = "it is older, or not in the schema public"
-    if not _has_vectors(database):
-        try:
-            with database.writing() as connection:
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-        except StoreError as error:
-            cause, why = error, error.message
     if _has_vectors(database):
         return
+    cause: StoreError | None = None
+    try:
+        with database.writing() as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        if _has_vectors(database):
+            return
+        why = "it is older, or not in the schema public"
+    except StoreError as error:
+        cause, why = error, error.message
     raise StoreError(
         f"A search by meaning needs the extension pgvector, 0.8 or later: {why}",
         hint="Let an administrator run CREATE EXTENSION vector SCHEMA public, or go without an"

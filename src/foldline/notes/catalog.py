@@ -82,7 +82,7 @@ class CatalogCache:
                 found = connection.execute(
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
-                return {one.name: one for one in map(_entry, found)}
+                return {one.name: one for one in map(_entry, found) if one is not None}
         except (StoreError, *UNREADABLE) as error:
             if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                 self._discard()
@@ -117,11 +117,16 @@ class CatalogCache:
                 self._path.with_name(self._path.name + end).unlink()
 
 
-def _entry(row: Sequence[Any]) -> CatalogEntry:
+def _entry(row: Sequence[Any]) -> CatalogEntry | None:
+    """Return what a row says; None where it is of no note, so that its file is read."""
     name, *stamp, digest, head, terms = row
     fields = dict(json.loads(head))
     read = Stamp(*map(int, stamp))
-    return CatalogEntry(str(name), read, str(digest), fields, str(terms), to_metadata(fields))
+    try:
+        metadata = to_metadata(fields)
+    except BrokenNote:  # another version that knows other notes may share the cache
+        return None
+    return CatalogEntry(str(name), read, str(digest), fields, str(terms), metadata)
 
 
 COMPARE_ALL: Final = 2_000
@@ -195,7 +200,8 @@ class FolderWatch:
             suspects |= known.keys() - inodes.keys()
         stamps = {name: self._folder.stamp(name) for name in suspects}
         present = {name: stamp for name, stamp in stamps.items() if stamp is not None}
-        return self._differing(present), set(known.keys() & stamps.keys() - present)
+        gone = {name for name, stamp in stamps.items() if stamp is None and name in known}
+        return self._differing(present), gone
 
     def _has_moved(self) -> bool:
         """Return True if the folder itself changed since the last look, or may have."""

@@ -19,12 +19,12 @@ HOME: Final = "FOLDLINE_HOME"
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where content is kept."""
-    return _home(environ) or _platform_folder("user_data_path")
+    return _home(environ) or _platform_data_folder()
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return where the settings of the user are."""
-    return _home(environ) or _platform_folder("user_config_path")
+    return _home(environ) or _platform_config_folder()
 
 
 def _home(environ: Mapping[str, str] | None) -> Path | None:
@@ -32,10 +32,16 @@ def _home(environ: Mapping[str, str] | None) -> Path | None:
     return Path(home) if home else None
 
 
-def _platform_folder(which: str) -> Path:
-    import platformdirs
+def _platform_data_folder() -> Path:
+    from platformdirs import user_data_path
 
-    return Path(getattr(platformdirs, which)("foldline", appauthor=False))
+    return user_data_path("foldline", appauthor=False)
+
+
+def _platform_config_folder() -> Path:
+    from platformdirs import user_config_path
+
+    return user_config_path("foldline", appauthor=False)
 
 
 def make_folder(folder: Path) -> Path:

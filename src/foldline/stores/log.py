@@ -12,7 +12,7 @@ from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import rows
 from foldline.stores.blobs import damage_error
-from foldline.stores.protocol import FindableIds
+from foldline.stores.protocol import SparseIds
 
 PAGE: Final = 500
 IDS_PAGE: Final = 20_000
@@ -46,7 +46,7 @@ def overtaken(name: str) -> StoreError:
 
 def next_kept(ids: Sequence[str], start: int) -> int:
     """Return the first position from one on at which an id is kept, damaged or not."""
-    return ids.next_kept(start) if isinstance(ids, FindableIds) else start
+    return ids.next_kept(start) if isinstance(ids, SparseIds) else start
 
 
 class LazySequence(Sequence[Row]):

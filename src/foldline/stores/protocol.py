@@ -204,11 +204,16 @@ class SessionInfo:
 
 @runtime_checkable
 class FindableIds(Protocol):
-    """Ids of messages that are looked up in the store, of which some may be missing."""
+    """Ids of messages that are looked up in the store, without reading all of them."""
 
     def find(self, number: str) -> int | None:
         """Return the position of the message with an id, None where there is none."""
         ...
+
+
+@runtime_checkable
+class SparseIds(Protocol):
+    """Ids of messages some of which may be missing from the store."""
 
     def next_kept(self, start: int) -> int:
         """Return the first position from one on that is kept; the size where none is."""

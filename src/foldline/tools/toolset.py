@@ -119,12 +119,7 @@ LOOK: Final = "It may still have had an effect: look before you call it again."
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     """Run a tool for so many seconds; what does not end by then is left to itself."""
-    task: asyncio.Future[ToolOutput]
-    if tool.async_action is not None:
-        task = asyncio.ensure_future(tool.arun(arguments))
-    else:  # in a thread that does not keep the program from ending
-        call = start_thread(partial(tool.run, arguments), f"foldline-tool-{tool.name}")
-        task = asyncio.wrap_future(call)
+    task = asyncio.ensure_future(_run(tool, arguments))
     try:
         await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -137,6 +132,15 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     _leave(task)
     message = f"{tool.name} was given up after {seconds:g} seconds. {LOOK}"
     return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
+
+
+async def _run(tool: Tool, arguments: Any) -> ToolOutput:
+    if tool.async_action is not None:
+        return await tool.arun(arguments)
+    # In a thread that does not keep the program from ending. It starts here, not where the task is
+    # made: a task that is cancelled before its turn must have had no effect.
+    call = start_thread(partial(tool.run, arguments), f"foldline-tool-{tool.name}")
+    return await asyncio.wrap_future(call)
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:

@@ -271,9 +271,11 @@ class _Listening:
             self.selector.unregister(key.fileobj)
             return
         if key.data != "report":
+            room = max(0, self.most - self.size)
             self.size += len(piece)
-            piece = piece[: max(0, self.most - self.size + len(piece))]
-        self.pieces[key.data].append(piece)
+            piece = piece[:room]
+        if piece:
+            self.pieces[key.data].append(piece)
 
     def end(self) -> None:
         """See that the launcher is gone, whatever it does."""
