@@ -218,7 +218,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
         "strings @README.md", "strings -a -- @/etc/passwd",
         "uniq README.md out", "uniq - out", "xxd README.md out", "curl http://x", "ssh x",
         "git fetch", "git archive HEAD", "head -n x README.md", "find . -name", "find . -exec cat",
-        "grep", "sed", "awk", "[ -f x",
+        "find . -exec {} +", "find . -exec +", "find . -exec", "grep", "sed", "awk", "[ -f x",
         "xargs -I cat cat README.md", "printf -v x y",
     ],
 )  # fmt: skip

@@ -142,10 +142,10 @@ class _Expression:
         words: list[str] = []
         while left and not (left[-1] == ";" or (left[-1] == "+" and words[-1:] == ["{}"])):
             words.append(left.pop())
-        if not left or not words:
-            raise Refused(f"{self.name}: -exec is not ended by \\; or {{}} +.")
-        end = left.pop()
+        end = left.pop() if left else ""
         body = words[:-1] if end == "+" else words
+        if not end or not body:
+            raise Refused(f"{self.name}: -exec takes a program, and \\; or {{}} + at its end.")
         checked = check_inner(body, self.place, self.check, f"{self.name} -exec")
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
