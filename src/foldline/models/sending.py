@@ -136,8 +136,13 @@ class SecretFilter:
 
     def _count_begun(self, text: str) -> int:
         """Return how many characters at the end of a text may begin a key."""
-        sizes = (n for key in self._keys for n in range(1, len(key)) if text.endswith(key[:n]))
-        return max(sizes, default=0)
+        longest = 0
+        for key in self._keys:
+            for size in range(min(len(key) - 1, len(text)), longest, -1):
+                if text.endswith(key[:size]):
+                    longest = size
+                    break
+        return longest
 
 
 @dataclass(frozen=True, slots=True)
