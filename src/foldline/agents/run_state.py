@@ -34,14 +34,8 @@ from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
 
 
-class RunEvent:
-    """Something that happens while an agent works, besides the pieces of an answer."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
-class RunResumed(RunEvent):
+class RunResumed:
     """An interrupted run goes on; calls were closed or run again, and files had changed."""
 
     closed: int
@@ -50,14 +44,14 @@ class RunResumed(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextCompacted(RunEvent):
+class ContextCompacted:
     """What the model sees was compacted."""
 
     receipt: Receipt
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRetried(RunEvent):
+class ModelRetried:
     """The answer is asked for again; its pieces, and ``completion``, do not count."""
 
     reason: str
@@ -65,21 +59,21 @@ class ModelRetried(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswered(RunEvent):
+class ModelAnswered:
     """The model answered, and its answer is recorded."""
 
     completion: Completion
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCalled(RunEvent):
+class ToolCalled:
     """A tool is about to be run."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class ToolReturned(RunEvent):
+class ToolReturned:
     """A tool returned, and its output is recorded."""
 
     call: ToolCall
@@ -87,13 +81,22 @@ class ToolReturned(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class RunFinished(RunEvent):
+class RunFinished:
     """The run is over; nothing comes after this."""
 
     result: AgentResult
 
 
-Event: TypeAlias = Delta | RunEvent
+Event: TypeAlias = (
+    Delta
+    | RunResumed
+    | ContextCompacted
+    | ModelRetried
+    | ModelAnswered
+    | ToolCalled
+    | ToolReturned
+    | RunFinished
+)
 
 
 class ChatModel(Protocol):
