@@ -12,8 +12,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from functools import partial
-from itertools import chain, cycle
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
@@ -79,11 +77,13 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
         task: What the user says; None to resume a run that ended early.
     """
     run = RunState(setup)
-    begin = _resume if task is None else partial(_begin, task=task)
-    phases = chain((begin,), cycle((_ask_model, _act)))
     try:
+        begin = _resume(run) if task is None else _begin(run, task)
+        async with aclosing(begin) as events:
+            async for event in events:
+                yield event
         while run.result is None:
-            async with aclosing(next(phases)(run)) as events:
+            async with aclosing(_step(run)) as events:
                 async for event in events:
                     yield event
     finally:
@@ -156,6 +156,17 @@ async def _close(run: RunState) -> None:
 # --- one step ------------------------------------------------------------------------------
 
 
+async def _step(run: RunState) -> Events:
+    """Ask for the next message, and run the calls that it makes unless the run has ended."""
+    async with aclosing(_ask_model(run)) as events:
+        async for event in events:
+            yield event
+    if run.result is None:
+        async with aclosing(_act(run)) as events:
+            async for event in events:
+                yield event
+
+
 async def _ask_model(run: RunState) -> Events:
     """
     Ask for the next message and record it; without one, the run has ended.
@@ -220,9 +231,14 @@ async def _stream_answer(
 ) -> AsyncGenerator[Delta, None]:
     """Yield the pieces of an answer and note it; raise an error for one that cannot be used."""
     detector, whole = RepetitionDetector(), False
-    model, system, cap = run.setup.model, run.setup.system, run.setup.max_tokens
-    options: dict[str, Any] = {"system": system, "max_tokens": cap, "timeout": run.seconds_left}
-    pieces = model.astream(view, tools=tools or None, **options)
+    setup = run.setup
+    pieces = setup.model.astream(
+        view,
+        tools=tools or None,
+        system=setup.system,
+        max_tokens=setup.max_tokens,
+        timeout=run.seconds_left,
+    )
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Completion):
