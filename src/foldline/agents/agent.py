@@ -122,12 +122,22 @@ class Agent:
         Raises:
             StoreError: The archive cannot be opened, or the session is in another format.
         """
-        wire: dict[str, Any] = {"format": model.dialect, "model": getattr(model, "name", None)}
-        session = Session.open(path, name, window=window, **wire, **options)
-        setup: dict[str, Any] = {"system": system, "limits": limits, "loops": loops, "root": root}
+        reader = getattr(model, "name", None)
+        session = Session.open(
+            path, name, format=model.dialect, model=reader, window=window, **options
+        )
         try:
-            setup |= {"checkpoint": checkpoint_file(Path(path), name), "max_tokens": max_tokens}
-            agent = cls(session, model, tools, **setup)
+            agent = cls(
+                session,
+                model,
+                tools,
+                system=system,
+                limits=limits,
+                loops=loops,
+                root=root,
+                checkpoint=checkpoint_file(Path(path), name),
+                max_tokens=max_tokens,
+            )
         except BaseException:
             session.close()
             raise

@@ -172,15 +172,28 @@ class Subagents:
         """Send an agent; see `run`. A cancellation ends it."""
         name = f"sub-agent-{secrets.token_hex(8)}"
         model = self._model
-        options: dict[str, Any] = {"format": model.dialect, "model": getattr(model, "name", None)}
-        session = Session.open(None, name, store=self._store, window=self._window, **options)
+        session = Session.open(
+            None,
+            name,
+            format=model.dialect,
+            model=getattr(model, "name", None),
+            store=self._store,
+            window=self._window,
+        )
         async with session:
             agent = Agent(session, model, self.tools, system=self._system, limits=self._limits)
             result = await agent.arun(task)
-        spent, findings = result.spending, tail(result.text.strip(), self._longest)
-        tokens = spent.input_tokens + spent.output_tokens
-        figures = (spent.steps, spent.calls, spent.usd, tokens)
-        return SubagentReport(result.status, findings, name, *figures, result.note)
+        spent = result.spending
+        return SubagentReport(
+            status=result.status,
+            findings=tail(result.text.strip(), self._longest),
+            session=name,
+            steps=spent.steps,
+            calls=spent.calls,
+            usd=spent.usd,
+            tokens=spent.input_tokens + spent.output_tokens,
+            note=result.note,
+        )
 
     async def _output(self, task: str) -> ToolOutput:
         try:

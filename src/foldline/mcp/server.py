@@ -38,12 +38,15 @@ class Server(MCPServer[Any]):
 
     def __init__(self, tools: Iterable[Tool], *, token: str = "", address: str = "") -> None:
         self._box = Toolbox(tools)
-        options: dict[str, Any] = {"version": foldline.__version__, "log_level": "WARNING"}
-        if token:
-            urls = {"issuer_url": address, "resource_server_url": address}
-            auth = AuthSettings.model_validate(urls | {"validate_token_resource": False})
-            options |= {"token_verifier": _OneToken(token), "auth": auth}
-        super().__init__("foldline", title="Foldline", instructions=INSTRUCTIONS, **options)
+        super().__init__(
+            "foldline",
+            title="Foldline",
+            instructions=INSTRUCTIONS,
+            version=foldline.__version__,
+            log_level="WARNING",
+            token_verifier=_OneToken(token) if token else None,
+            auth=_auth_settings(address) if token else None,
+        )
 
     async def list_tools(self) -> list[McpTool]:
         """List the tools."""
@@ -59,6 +62,12 @@ class Server(MCPServer[Any]):
         output = await self._box.arun(name, arguments)
         text = TextContent(type="text", text=output.text)
         return CallToolResult(content=[text], is_error=not output.ok)
+
+
+def _auth_settings(address: str) -> AuthSettings:
+    # Validated, since the addresses are given as text.
+    settings = {"issuer_url": address, "resource_server_url": address}
+    return AuthSettings.model_validate({**settings, "validate_token_resource": False})
 
 
 class _OneToken:

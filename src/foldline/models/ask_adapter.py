@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from foldline.core.asks import ModelLimits, Reply, Stop
 from foldline.errors import ModelError
@@ -47,10 +47,16 @@ class PricedReader(ModelLimits):
 
 def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
     """Return who answers to a name, with the limits and prices of a model."""
-    usd = info.prices
-    read, written = (None, None) if usd is None else (usd.input, usd.output)
-    limits = (info.readable, info.output, name)
-    return PricedReader(*limits, read, written, info=info, thinking=thinking)
+    prices = info.prices
+    return PricedReader(
+        window=info.readable,
+        output=info.output,
+        name=name,
+        input_usd=None if prices is None else prices.input,
+        output_usd=None if prices is None else prices.output,
+        info=info,
+        thinking=thinking,
+    )
 
 
 def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
@@ -87,17 +93,27 @@ def to_reply(done: Completion, name: str) -> Reply:
     said = "" if reason else done.text
     if done.refusal and done.stop == "refusal":
         reason = f"{reason}: {' '.join(done.refusal.split())[:200]}"
-    spent = {field: getattr(done, field) for field in ("usage", "usd", "seconds", "attempts")}
-    again = done.stop not in ("refusal", "overflow")
-    return Reply(said, reason, done.stop, retry=again, model=name, **spent)
+    return Reply(
+        said,
+        reason,
+        done.stop,
+        retry=done.stop not in ("refusal", "overflow"),
+        model=name,
+        usage=done.usage,
+        usd=done.usd,
+        seconds=done.seconds,
+        attempts=done.attempts,
+    )
 
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    asked: dict[str, Any] = {"model": model, "seconds": seconds, "attempts": attempts}
-    if not isinstance(error, ModelError):
-        return Reply(error=explain_error(error), stop="unknown", retry=False, **asked)
-    asked |= {"error": error.message, "retry": error.retry}
-    if isinstance(error, TooLong):
-        return Reply(stop="overflow", limit=error.limit, **asked)
-    return Reply(stop="unknown", **asked)
+    return Reply(
+        error=error.message if isinstance(error, ModelError) else explain_error(error),
+        stop="overflow" if isinstance(error, TooLong) else "unknown",
+        retry=isinstance(error, ModelError) and error.retry,
+        limit=error.limit if isinstance(error, TooLong) else None,
+        model=model,
+        seconds=seconds,
+        attempts=attempts,
+    )

@@ -74,8 +74,15 @@ def model(
     key = os.environ.get(provider.key, "") if api_key is None else api_key
     where = make_endpoint(address, key, headers, variable=provider.key)
     sender = Sender(PROTOCOLS[protocol](), where)
-    limits: dict[str, Any] = {"timeout": timeout, "attempts": attempts, "thinking": thinking}
-    return Client(known.full_name(bare), known.find(bare), sender, **limits, counter=counter)
+    return Client(
+        known.full_name(bare),
+        known.find(bare),
+        sender,
+        timeout=timeout,
+        attempts=attempts,
+        thinking=thinking,
+        counter=counter,
+    )
 
 
 def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:

@@ -80,9 +80,14 @@ async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> R
     Raises:
         ModelError: The last one, when there is no try or no time left.
     """
-    waits: dict[str, float] = {"wait_initial": FIRST, "wait_max": LONGEST, "wait_jitter": JITTER}
-    attempts = max(1, budget.attempts)
-    pauses = stamina.retry_context(budget.delay, attempts=attempts, timeout=None, **waits)
+    pauses = stamina.retry_context(
+        on=budget.delay,
+        attempts=max(1, budget.attempts),
+        timeout=None,
+        wait_initial=FIRST,
+        wait_max=LONGEST,
+        wait_jitter=JITTER,
+    )
     try:
         async with asyncio.timeout(max(0.0, budget.deadline - monotonic()) + SPREAD):
             async for attempt in pauses:

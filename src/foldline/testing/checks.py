@@ -80,10 +80,17 @@ def check_run(
     Raises:
         AssertionError: A promise is broken.
     """
-    sizes: dict[str, Any] = {"budget": budget, "window": window, "counter": counter}
 
     def run(wire: Any, summarizer: Any = None) -> Compaction[Any]:
-        return compact(wire, format=format, policy=policy, summarizer=summarizer, **sizes)
+        return compact(
+            wire,
+            format=format,
+            policy=policy,
+            summarizer=summarizer,
+            budget=budget,
+            window=window,
+            counter=counter,
+        )
 
     before = canonical_json(messages)
     result = run(messages)
