@@ -62,31 +62,41 @@ class ItemBuilder:
             )
         return tokens
 
-    def item(self, content: str, kind: Kind, now: float, **given: Any) -> MemoryItem:
+    def item(
+        self,
+        content: str,
+        kind: Kind,
+        now: float,
+        *,
+        importance: float,
+        happened: float | None,
+        session: str,
+        author: str,
+        source: str,
+        metadata: Mapping[str, Any] | None,
+    ) -> MemoryItem:
         """
-        Return a new item.
-
-        Args:
-            content: What is remembered.
-            kind: Which kind.
-            now: Seconds since 1970.
-            **given: Other fields, as `check_fields` takes them.
+        Return a new item; where it is not known when it happened, it did now.
 
         Raises:
             InputError: A value is none, or a working memory is larger than all may be.
         """
-        fields = {"happened": now, **check_fields(**given)}
         return MemoryItem(
             id=token_hex(8),
             revision=1,
             kind=as_kind(kind),
             content=content,
+            importance=clamp_importance(importance),
+            happened=now if happened is None else check_time(happened, "happened"),
             added=now,
             expires=self._expires(kind, now),
             tokens=self.tokens(content, as_kind(kind)),
+            session=check_name(session, "session", empty=True),
+            author=check_name(author, "author", empty=True),
+            source=check_name(source, "source", empty=True),
             parents=(),
             seen=1,
-            **fields,
+            metadata=check_metadata(metadata),
         )
 
     def refresh(self, old: MemoryItem, new: MemoryItem) -> MemoryItem:
@@ -106,15 +116,24 @@ class ItemBuilder:
         self,
         old: MemoryItem,
         now: float,
+        *,
         content: str | None,
+        importance: float | None,
+        happened: float | None,
         metadata: Mapping[str, Any] | None,
-        **given: Any,
     ) -> MemoryItem:
         """Return the next revision of an item; what is None stays, metadata are added."""
         text = old.content if content is None else check_content(content, self.limits.longest)
-        fields = check_fields(metadata={**old.metadata, **dict(metadata or {})}, **given)
-        revision, tokens = old.revision + 1, self.tokens(text, old.kind)
-        return replace(old, revision=revision, content=text, added=now, tokens=tokens, **fields)
+        return replace(
+            old,
+            revision=old.revision + 1,
+            content=text,
+            importance=old.importance if importance is None else clamp_importance(importance),
+            happened=old.happened if happened is None else check_time(happened, "happened"),
+            added=now,
+            tokens=self.tokens(text, old.kind),
+            metadata=check_metadata({**old.metadata, **dict(metadata or {})}),
+        )
 
     def promote(self, old: MemoryItem, kind: Kind, now: float) -> MemoryItem:
         """Return what an item becomes in another kind."""
@@ -260,23 +279,3 @@ def check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
             field="metadata",
         )
     return read
-
-
-FORMS: Final = {
-    "importance": clamp_importance,
-    "happened": lambda value: check_time(value, "happened"),
-    "session": lambda value: check_name(value, "session", empty=True),
-    "author": lambda value: check_name(value, "author", empty=True),
-    "source": lambda value: check_name(value, "source", empty=True),
-    "metadata": check_metadata,
-}
-
-
-def check_fields(**given: Any) -> dict[str, Any]:
-    """
-    Return fields of an item in the form that is kept, without those that are None.
-
-    Raises:
-        InputError: One makes no sense; the error names it.
-    """
-    return {name: FORMS[name](value) for name, value in given.items() if value is not None}

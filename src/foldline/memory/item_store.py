@@ -83,10 +83,14 @@ class ItemStore:
             rows.end([id], GONE, "removed")
         return Forgotten(rows.clock, (id,))
 
-    def forget(self, wanted: Filter, by: By, **bounds: Any) -> Forgotten:
+    def forget(
+        self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
+    ) -> Forgotten:
         """Forget some memories that a filter admits; see `UserRows.choose_forgotten`."""
         with self._changing(wanted.now) as rows:
-            ids = rows.choose_forgotten(wanted, by, **bounds)
+            ids = rows.choose_forgotten(
+                wanted, by, threshold=threshold, max_age=max_age, keep=keep
+            )
             rows.end(ids, GONE, f"forgotten by {by}")
         return Forgotten(rows.clock, tuple(ids)) if ids else Forgotten(0, ())
 

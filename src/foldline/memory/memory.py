@@ -292,7 +292,12 @@ class Memory:
         return self._store.update(
             id,
             lambda old, now: self._builder.change(
-                old, now, content, metadata, importance=importance, happened=happened
+                old,
+                now,
+                content=content,
+                importance=importance,
+                happened=happened,
+                metadata=metadata,
             ),
         )
 
