@@ -60,7 +60,13 @@ class Filter:
     @property
     def values(self) -> dict[str, Any]:
         """The values of `condition`, by their names."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {
+            "now": self.now,
+            "min_importance": self.min_importance,
+            "since": self.since,
+            "until": self.until,
+            "session": self.session,
+        }
 
     @property
     def condition(self) -> str:
@@ -148,39 +154,15 @@ def tick(connection: Connection, user: str) -> int:
 @dataclass(frozen=True, slots=True)
 class UserRows:
     """
-    The memories of one user, inside a transaction.
+    The memories of one user, as they are read inside a transaction.
 
     Args:
         connection: The transaction.
         user: Whose.
-        now: The time of a change, in seconds since 1970.
-        clock: The number of a change; see `tick`.
     """
 
     connection: Connection
     user: str
-    now: float = 0.0
-    clock: int = 0
-
-    def insert(self, written: MemoryRow) -> None:
-        """Write a revision that is live."""
-        item = written.item.to_dict()
-        item |= {name: json.dumps(item[name]) for name in ("parents", "metadata")}
-        made = (written.fingerprint, written.terms, written.cut, written.vector, written.model)
-        values = (self.user, *(item[name] for name in NAMES), *made, LIVE, self.clock)
-        self.connection.execute(
-            f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
-            f" state, changed, ended, reason) VALUES ({', '.join('?' * len(values))}, NULL, '')",
-            values,
-        )
-
-    def end(self, ids: Sequence[str], state: str, reason: str) -> None:
-        """End the live revisions of some memories; nothing of them is erased."""
-        self.connection.execute(
-            "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ? WHERE"
-            " memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
-            (state, reason, self.now, self.clock, self.user, json.dumps(ids)),
-        )
 
     def find(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field
         """Return a memory that is live."""
@@ -199,14 +181,6 @@ class UserRows:
         ).fetchone()
         return None if row is None else as_bytes(row[0])
 
-    def find_same(self, kind: Kind, fingerprint: bytes) -> MemoryItem | None:
-        """Return the live memory that says the same, unless its time is over."""
-        found = self._live(
-            "fingerprint = :mark AND kind = :kind AND (expires IS NULL OR expires > :now)",
-            {"mark": fingerprint, "kind": kind, "now": self.now},
-        )
-        return found[0] if found else None
-
     def select(self, wanted: Filter, limit: int, order: str = "added") -> list[MemoryItem]:
         """Return live memories, newest or most important first."""
         ordered = f"{wanted.condition} ORDER BY {_ORDERS[order]} LIMIT :limit"
@@ -220,14 +194,6 @@ class UserRows:
             (self.user, id.encode("utf-8", "replace").decode()),
         ).fetchall()
         return [(_to_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
-
-    def _live(self, condition: str, values: Mapping[str, Any]) -> list[MemoryItem]:
-        found = self.connection.execute(
-            f"SELECT {COLUMNS} FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608
-            f" AND {condition}",
-            {"user": self.user, **values},
-        ).fetchall()
-        return [_to_item(row) for row in found]
 
     def choose_forgotten(
         self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
@@ -265,6 +231,58 @@ class UserRows:
             {**wanted.values, **numbers, "user": self.user},
         )
         return [str(name) for (name,) in found]
+
+    def _live(self, condition: str, values: Mapping[str, Any]) -> list[MemoryItem]:
+        found = self.connection.execute(
+            f"SELECT {COLUMNS} FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608
+            f" AND {condition}",
+            {"user": self.user, **values},
+        ).fetchall()
+        return [_to_item(row) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class UserChange(UserRows):
+    """
+    A change of the memories of one user, inside a transaction that writes.
+
+    Args:
+        connection: The transaction.
+        user: Whose.
+        now: The time of the change, in seconds since 1970.
+        clock: The number of the change; see `tick`.
+    """
+
+    now: float
+    clock: int
+
+    def insert(self, written: MemoryRow) -> None:
+        """Write a revision that is live."""
+        item = written.item.to_dict()
+        item |= {name: json.dumps(item[name]) for name in ("parents", "metadata")}
+        made = (written.fingerprint, written.terms, written.cut, written.vector, written.model)
+        values = (self.user, *(item[name] for name in NAMES), *made, LIVE, self.clock)
+        self.connection.execute(
+            f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
+            f" state, changed, ended, reason) VALUES ({', '.join('?' * len(values))}, NULL, '')",
+            values,
+        )
+
+    def end(self, ids: Sequence[str], state: str, reason: str) -> None:
+        """End the live revisions of some memories; nothing of them is erased."""
+        self.connection.execute(
+            "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ? WHERE"
+            " memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
+            (state, reason, self.now, self.clock, self.user, json.dumps(ids)),
+        )
+
+    def find_same(self, kind: Kind, fingerprint: bytes) -> MemoryItem | None:
+        """Return the live memory that says the same, unless its time is over."""
+        found = self._live(
+            "fingerprint = :mark AND kind = :kind AND (expires IS NULL OR expires > :now)",
+            {"mark": fingerprint, "kind": kind, "now": self.now},
+        )
+        return found[0] if found else None
 
     def restore(self, batch: int) -> list[str]:
         """Bring back what was forgotten in one go, except what was remembered anew since."""

@@ -9,7 +9,16 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.memory.item_builder import ItemBuilder
-from foldline.memory.item_rows import ALL, By, Filter, Forgotten, UserRows, choose_evicted, tick
+from foldline.memory.item_rows import (
+    ALL,
+    By,
+    Filter,
+    Forgotten,
+    UserChange,
+    UserRows,
+    choose_evicted,
+    tick,
+)
 from foldline.memory.items import KINDS, Added, Kind, MemoryItem
 from foldline.memory.schema import GONE, SUPERSEDED
 from foldline.sql import Connection, Database
@@ -35,11 +44,11 @@ class ItemStore:
     follow: Callable[[Connection], None]
 
     @contextmanager
-    def _changing(self, now: float) -> Iterator[UserRows]:
+    def _changing(self, now: float) -> Iterator[UserChange]:
         """Change the memories of the user, as a change that has a number."""
         with self.database.writing() as connection:
             # First of all: it keeps other writers of this user waiting.
-            yield UserRows(connection, self.user, now, tick(connection, self.user))
+            yield UserChange(connection, self.user, now, tick(connection, self.user))
             self.follow(connection)
 
     def add(self, item: MemoryItem) -> Added:
@@ -55,7 +64,7 @@ class ItemStore:
             gone = self._make_room(rows) if item.kind == "working" else ()
         return Added(item, "added", gone)
 
-    def _make_room(self, rows: UserRows) -> tuple[str, ...]:
+    def _make_room(self, rows: UserChange) -> tuple[str, ...]:
         """Forget the working memories that are over the bounds."""
         held = rows.select(Filter(rows.now, ("working",)), ALL)
         least = choose_evicted(held[::-1], self.builder.limits, rows.now)
@@ -122,7 +131,7 @@ class ItemStore:
             return rows.clear()
 
     def _supersede(
-        self, rows: UserRows, item: MemoryItem, reason: str, vector: bytes | None
+        self, rows: UserChange, item: MemoryItem, reason: str, vector: bytes | None
     ) -> None:
         rows.end([item.id], SUPERSEDED, reason)
         rows.insert(self.builder.row(item, vector))
