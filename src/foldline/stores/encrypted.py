@@ -30,6 +30,7 @@ from foldline.stores.protocol import (
     Store,
     StoredSession,
 )
+from foldline.stores.wrapped import WrappedStore
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -114,7 +115,7 @@ def _derive_key(secret: bytes, purpose: str) -> bytes:
     return hmac.digest(secret, f"foldline archive: {purpose}".encode(), "sha512")
 
 
-class EncryptedStore:
+class EncryptedStore(WrappedStore):
     """
     Another store, in which every content is encrypted; see `foldline.stores.protocol.Store`.
 
@@ -127,13 +128,8 @@ class EncryptedStore:
     """
 
     def __init__(self, store: Store, seal: Seal) -> None:
-        self._store = store
+        super().__init__(store)
         self._seal = seal
-        self.sessions = store.sessions
-        self.names = store.names
-        self.delete = store.delete
-        self.size = store.size
-        self.close = store.close
 
     def begin(self, head: SessionHead) -> StoredSession:
         """Return the session with the name of ``head``; create it when there is none."""

@@ -7,12 +7,13 @@ from typing import Any, TypeAlias
 
 from foldline.errors import StoreError
 from foldline.stores.protocol import Change, Store
+from foldline.stores.wrapped import WrappedStore
 
 Redact: TypeAlias = Callable[[Any], Any]
 """Returns a JSON value without what must not be kept; it must not change the one it is given."""
 
 
-class RedactingStore:
+class RedactingStore(WrappedStore):
     """
     Another store, in which no secret is written; see `foldline.stores.protocol.Store`.
 
@@ -26,16 +27,8 @@ class RedactingStore:
     """
 
     def __init__(self, store: Store, redact: Redact) -> None:
-        self._store = store
+        super().__init__(store)
         self._redact = redact
-        self.begin = store.begin
-        self.load = store.load
-        self.sessions = store.sessions
-        self.names = store.names
-        self.find = store.find
-        self.delete = store.delete
-        self.size = store.size
-        self.close = store.close
 
     def commit(self, name: str, generation: int, change: Change) -> int:
         """
