@@ -17,8 +17,9 @@ from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
 from foldline.errors import InputError
-from foldline.memory.chunk import ChunkSettings
+from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.settings.sources import make_folder
 from foldline.sql import is_url
 from foldline.tools.arguments import text_schema
@@ -164,8 +165,6 @@ class RAGTool(ActionTool):
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
         """Act on the store that the namespace and the sizes of chunks ask for."""
-        if "min_score" in given:
-            given["threshold"] = given.pop("min_score")
         store, own = self.knowledge, ChunkSettings()
         space = given.pop("namespace", None)
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)
@@ -181,9 +180,15 @@ class RAGTool(ActionTool):
     # --- actions ---------------------------------------------------------------------------
 
     def _add_text(
-        self, store: Knowledge, text: str, document_id: str = "", **rest: Any
+        self,
+        store: Knowledge,
+        text: str,
+        document_id: str = "",
+        title: str = "",
+        kind: Kind = "text",
     ) -> ToolOutput:
-        return _added_output(store.add_text(document_id or _name(text), text, **rest))
+        name = document_id or _name(text)
+        return _added_output(store.add_text(name, text, title=title, kind=kind))
 
     def _add_texts(
         self, store: Knowledge, texts: list[str], document_ids: list[str] | None = None
@@ -204,8 +209,10 @@ class RAGTool(ActionTool):
             return _added_output(report.documents[0])
         return _report_output(report)
 
-    def _search(self, store: Knowledge, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
-        found = store.search(query, limit, **rest)
+    def _search(
+        self, store: Knowledge, query: str, limit: int = 5, min_score: float = THRESHOLD
+    ) -> ToolOutput:
+        found = store.search(query, limit, threshold=min_score)
         lines = [found.message]
         for number, passage in enumerate(found, 1):
             lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
@@ -217,10 +224,12 @@ class RAGTool(ActionTool):
         store: Knowledge,
         question: str,
         limit: int = 10,
+        min_score: float = THRESHOLD,
         max_tokens: int = 4_000,
-        **rest: Any,
     ) -> ToolOutput:
-        answer = store.ask(question, self._model, limit=limit, max_tokens=max_tokens, **rest)
+        answer = store.ask(
+            question, self._model, limit=limit, threshold=min_score, max_tokens=max_tokens
+        )
         cited = [passage.source for passage in answer.cited]
         data = {"answered": answer.answered, "answer": answer.text, "cited": cited}
         data |= _data(answer.evidence.findings)
