@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
@@ -13,7 +12,7 @@ Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 POSTGRES: Final = ("postgresql://", "postgres://")
 
 
-def is_url(place: str | os.PathLike[str]) -> bool:
+def is_url(place: object) -> TypeGuard[str]:
     """Return True if a place is a PostgreSQL database rather than a file."""
     return isinstance(place, str) and place.startswith(POSTGRES)
 

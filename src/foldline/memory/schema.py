@@ -142,7 +142,7 @@ def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresS
         StoreError: It cannot be opened, or holds something else.
         MissingExtra: The extra ``postgres`` is not installed.
     """
-    if isinstance(place, str) and is_url(place):
+    if is_url(place):
         from foldline.postgres.database import PostgresDatabase
 
         return PostgresDatabase(place, server)

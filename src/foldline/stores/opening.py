@@ -43,7 +43,7 @@ def open_store(
 
 
 def _plain_store(place: str | os.PathLike[str]) -> SqlStore:
-    if isinstance(place, str) and is_url(place):
+    if is_url(place):
         from foldline.stores.postgres import PostgresStore
 
         return PostgresStore(place)
