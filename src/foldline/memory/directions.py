@@ -15,12 +15,8 @@ from foldline.errors import StoreError
 from foldline.retrieval.embedding import Embedder, pack, unpack
 from foldline.sql import Connection, Database
 
-EMBEDDERS: Final = """
-    CREATE TABLE embedders (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        name text COLLATE "C" NOT NULL UNIQUE
-    )
-    """
+EMBEDDERS: Final = "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)"
+"""For either kind of database; see `foldline.sql.sqlite_tables` and `postgres_tables` there."""
 
 LINKS: Final = 24
 CONSIDERED: Final = 128

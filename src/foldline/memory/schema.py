@@ -75,7 +75,7 @@ _SEARCH: Final = (
         ADD COLUMN indexed_terms bigint NOT NULL DEFAULT 0
     """,
     *TERM_TABLES,
-    EMBEDDERS,
+    *postgres_tables([EMBEDDERS]),
     f"""
     CREATE VIEW entries AS
         SELECT users.id AS space, memories.number, memories.happened, entries.term

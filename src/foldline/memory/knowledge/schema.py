@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.memory.directions import open_directions, set_searching
+from foldline.memory.directions import EMBEDDERS, open_directions, set_searching
 from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
 from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
 from foldline.memory.schema import open_database
@@ -68,7 +68,7 @@ _TABLES: Final = (
     )
     """,
     "CREATE INDEX chunks_of_documents ON chunks (document)",
-    "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)",
+    EMBEDDERS,
     """
     CREATE TABLE vectors (
         chunk {given_key},
