@@ -31,6 +31,7 @@ from foldline.errors import InputError, StoreError
 
 Scope: TypeAlias = Literal["once", "session"]
 
+HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
 
 
@@ -247,7 +248,7 @@ class Approvals:
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:
-        self._asked = [moment for moment in self._asked if moment > now - 3_600]
+        self._asked = [moment for moment in self._asked if moment > now - HOUR]
         if len(self._asked) >= self.settings.hourly:
             return False
         self._asked.append(now)
@@ -256,11 +257,15 @@ class Approvals:
     def _log(self, event: str, request: ApprovalRequest, **more: str) -> None:
         if self.audit is None:
             return
-        about = asdict(request)
-        del about["scopes"]
-        when = {"time": self._clock(), "event": event}
+        line = {
+            "time": self._clock(),
+            "event": event,
+            **more,
+            "digest": request.digest,
+            **{name: value for name, value in asdict(request).items() if name != "scopes"},
+        }
         with self._lock:
-            append_line(self.audit, {**when, **more, "digest": request.digest, **about})
+            append_line(self.audit, line)
 
 
 def append_line(path: Path, line: Mapping[str, Any]) -> None:

@@ -128,8 +128,14 @@ class MaintainerAnswer(str):
         why, spending = "", AgentSpending()
         if self.result is not None:
             why, spending = self.result.note, self.result.spending
-        said = {"mode": self.mode, "status": self.status, "text": str(self), "why": why}
-        return said | {"notes": list(self.notes), "spent": spending.to_dict()}
+        return {
+            "mode": self.mode,
+            "status": self.status,
+            "text": str(self),
+            "why": why,
+            "notes": list(self.notes),
+            "spent": spending.to_dict(),
+        }
 
 
 MOST_CONFLICTS = 8

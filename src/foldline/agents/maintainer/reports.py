@@ -27,8 +27,6 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
     """
     gone = datetime.now(UTC) - one.started
     watch, known, trail = one.watch, one.knowledge, one.watch.trail
-    recorded = {"notes_created": known.created, "issues_found": known.blockers}
-    looked = {"looks": len(trail.looks), "files": len(trail.files), "tokens": trail.tokens}
     return {
         "session_info": {
             "session_id": one.session_id,
@@ -37,8 +35,17 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
             "started": one.started.isoformat(timespec="seconds"),
             "duration_seconds": round(gone.total_seconds(), 3),
         },
-        "activity": {"commands_executed": watch.commands, **recorded},
-        "exploration": {**looked, "novelty": round(trail.novelty(watch.budget.window), 3)},
+        "activity": {
+            "commands_executed": watch.commands,
+            "notes_created": known.created,
+            "issues_found": known.blockers,
+        },
+        "exploration": {
+            "looks": len(trail.looks),
+            "files": len(trail.files),
+            "tokens": trail.tokens,
+            "novelty": round(trail.novelty(watch.budget.window), 3),
+        },
         "conversation": _conversation(one),
         "notes": one.note_tool.run({"action": "summary"}),
     }

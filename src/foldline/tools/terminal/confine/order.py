@@ -62,8 +62,13 @@ class TerminalLimits:
 
     def resources(self) -> dict[str, int]:
         """Return the limits of each program, as the launcher names them."""
-        files = {"file": FILE, "files": OPEN_FILES, "core": 0}
-        return {"cpu": max(1, math.ceil(self.seconds)), "memory": self.memory, **files}
+        return {
+            "cpu": max(1, math.ceil(self.seconds)),
+            "memory": self.memory,
+            "file": FILE,
+            "files": OPEN_FILES,
+            "core": 0,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +154,26 @@ def draft_order(
         limits: What they may take.
         environment: What they see.
     """
-    written: list[dict[str, Any]] = []
-    for stage, words, program in stages:
-        streams = {"out": stage.out, "err": stage.err, "forks": stage.profile.forks}
-        encoded = base64.b64encode(program).decode()
-        written.append({"argv": list(words), **streams, "filter": encoded})
-    where = {"directory": place.directory, "identity": list(place.identity)}
-    bounds = {"limits": limits.resources(), "seconds": limits.seconds}
-    confined = {"processes": limits.processes, "landlock": None, "filter_by_descriptor": False}
-    return {"stages": written, "environment": dict(environment), **where, **bounds, **confined}
+    return {
+        "stages": [
+            {
+                "argv": list(words),
+                "out": stage.out,
+                "err": stage.err,
+                "forks": stage.profile.forks,
+                "filter": base64.b64encode(program).decode(),
+            }
+            for stage, words, program in stages
+        ],
+        "directory": place.directory,
+        "identity": list(place.identity),
+        "environment": dict(environment),
+        "limits": limits.resources(),
+        "seconds": limits.seconds,
+        "processes": limits.processes,
+        "landlock": None,
+        "filter_by_descriptor": False,
+    }
 
 
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
