@@ -210,9 +210,16 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
             chosen = ShorteningMethod("excerpt", f"the summary was not used: {refused}")
     if chosen.method not in ("repeat", "summary"):
         text = without_model(chosen.method, packet.content, room, how)
-    tokens = counter.text(text) + scored.tokens - whole
-    why = (chosen.method, chosen.because, scored.relevance, scored.score)
-    return ContextItem(packet, text, tokens, scored.tokens, *why)
+    return ContextItem(
+        packet=packet,
+        text=text,
+        tokens=counter.text(text) + scored.tokens - whole,
+        whole=scored.tokens,
+        method=chosen.method,
+        note=chosen.because,
+        relevance=scored.relevance,
+        score=scored.score,
+    )
 
 
 def without_model(method: str, text: str, room: int, how: Shortening) -> str:

@@ -54,12 +54,17 @@ def judge_steps(context: Context) -> Steps[Verdict]:
         value = None
     if not isinstance(value, dict):
         return Verdict(model=reply.model, error="the answer is no JSON object")
-    marks = [_mark(value.get(name)) for name in ("relevance", "completeness", "density")]
-    if None in marks:
+    marks = {name: _mark(value.get(name)) for name in ("relevance", "completeness", "density")}
+    if None in marks.values():
         return Verdict(model=reply.model, error="a mark is missing, or is not from 0 to 10")
-    relevance, complete, density = marks
-    missing, superfluous = _texts(value.get("missing")), _texts(value.get("superfluous"))
-    return Verdict(relevance, complete, density, missing, superfluous, reply.model)
+    return Verdict(
+        relevance=marks["relevance"],
+        completeness=marks["completeness"],
+        density=marks["density"],
+        missing=_texts(value.get("missing")),
+        superfluous=_texts(value.get("superfluous")),
+        model=reply.model,
+    )
 
 
 def judge(context: Context, model: ModelLike) -> Verdict:

@@ -120,9 +120,16 @@ class MemoryStore:
 
 def _snapshot(kept: _Kept) -> StoredSession:
     messages, batches = tuple(kept.messages), tuple(kept.batches)
-    ids = tuple(message.id for message in messages)
-    state = (kept.memory, _checkpoint(kept), kept.number)
-    return StoredSession(kept.head, kept.generation, ids, messages, batches, *state)
+    return StoredSession(
+        head=kept.head,
+        generation=kept.generation,
+        ids=tuple(message.id for message in messages),
+        messages=messages,
+        batches=batches,
+        memory=kept.memory,
+        checkpoint=_checkpoint(kept),
+        number=kept.number,
+    )
 
 
 def _checkpoint(kept: _Kept) -> StoredCheckpoint | None:

@@ -138,9 +138,22 @@ def _passages(connection: Connection, hits: Sequence[Hit], limit: int) -> tuple[
 
 def _passage(hit: Hit, row: Sequence[Any]) -> Passage:
     _, name, title, heading, unit, first, last, text, tokens, number, fresh = row
-    why = (hit.score, hit.strength, dict(hit.parts), hit.matched)
     with reading_rows():
-        under = tuple(json.loads(heading))
-        found = Passage(name, title, under, unit, first, last, text, tokens, *why, number, fresh)
+        found = Passage(
+            document=name,
+            title=title,
+            heading=tuple(json.loads(heading)),
+            unit=unit,
+            first=first,
+            last=last,
+            text=text,
+            tokens=tokens,
+            score=hit.score,
+            strength=hit.strength,
+            parts=dict(hit.parts),
+            matched=hit.matched,
+            number=number,
+            fresh=fresh,
+        )
         check_fields(found)
     return found

@@ -21,8 +21,10 @@ from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal
 
 TESTED: Final = 20
+"""Lines from which a code file is expected to have a test."""
+
 UNTESTED: Final = 200
-"""Lines from which a code file is expected to have a test, and how many without one are named."""
+"""Files without a test that are named."""
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 _NAMES: Final = re.compile(
@@ -198,20 +200,21 @@ def survey_codebase(
         troubles.append(f"the complexity of {functions.left:,} files, for want of time")
     marks = [mark for one in found if not one.generated for mark in measures.find_markers(one)]
     sizes = {one.path: one.lines for one in found}
-    hashes = {one.path: one.hash for one in found}
-    where = (str(root.path), git_head(root.path), len(found), sum(sizes.values()))
     return CodebaseSurvey(
-        *where,
-        _languages(found),
-        _folders(found),
-        sizes,
-        hashes,
-        spots[:200],
-        tuple(marks[:MOST_MARKERS]),
-        measure_layout(found),
-        past,
-        functions,
-        tuple(troubles),
+        root=str(root.path),
+        head=git_head(root.path),
+        files=len(found),
+        lines=sum(sizes.values()),
+        languages=_languages(found),
+        folders=_folders(found),
+        sizes=sizes,
+        hashes={one.path: one.hash for one in found},
+        spots=spots[:200],
+        markers=tuple(marks[:MOST_MARKERS]),
+        layout=measure_layout(found),
+        history=past,
+        complexity=functions,
+        troubles=tuple(troubles),
     )
 
 
@@ -224,9 +227,14 @@ def hot_spots(
     largest = max((times[one.path] * one.lines for one in code), default=0) or 1
     spots = []
     for one in code:
-        score = round(times[one.path] * one.lines / largest, 4)
-        changed = (past.commits.get(one.path, 0), past.authors.get(one.path, 0))
-        spots.append(Spot(one.path, score, one.lines, *changed))
+        spot = Spot(
+            path=one.path,
+            score=round(times[one.path] * one.lines / largest, 4),
+            lines=one.lines,
+            commits=past.commits.get(one.path, 0),
+            authors=past.authors.get(one.path, 0),
+        )
+        spots.append(spot)
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -210,8 +209,10 @@ def parse_log(text: str) -> FileHistory:
 
 
 MOST_FUNCTIONS: Final = 500
+"""Functions that are named, the most complex."""
+
 LONGEST_MEASURED: Final = 200_000
-"""Functions that are named, and characters of a file that is measured."""
+"""Characters of a file that is still measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,14 @@ def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list
         result = analyze(source.path, source.text)
     except Exception:  # noqa: BLE001  # code that its parser cannot read is left out
         return []
-    figures = attrgetter("start_line", "cyclomatic_complexity", "nloc", "parameter_count")
-    found = ((str(one.name)[:200], map(int, figures(one))) for one in result.function_list)
-    return [Function(source.path, name, *numbers) for name, numbers in found]
+    return [
+        Function(
+            path=source.path,
+            name=str(one.name)[:200],
+            line=int(one.start_line),
+            complexity=int(one.cyclomatic_complexity),
+            lines=int(one.nloc),
+            parameters=int(one.parameter_count),
+        )
+        for one in result.function_list
+    ]
