@@ -194,8 +194,17 @@ MOST_NAMES: Final = 50_000
 """Names that are looked at; whoever reads more files at once is asked about."""
 
 FOREIGN_FOLDERS: Final = frozenset(
-    {".git", ".hg", ".mypy_cache", ".nox", ".tox"}
-    | {".venv", "node_modules", "site-packages", "venv"}
+    (
+        ".git",
+        ".hg",
+        ".mypy_cache",
+        ".nox",
+        ".tox",
+        ".venv",
+        "node_modules",
+        "site-packages",
+        "venv",
+    )
 )
 """Folders of what others have published, and of what git keeps: their names are not looked at."""
 

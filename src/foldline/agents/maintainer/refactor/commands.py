@@ -19,11 +19,14 @@ from foldline.errors import InputError, StoreError
 
 SECONDS: Final = 60.0
 
-SETTINGS: Final = (
-    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "commit.gpgSign=false", "gc.auto=0"),
-    "log.showSignature=false",
-)
-QUIET: Final = ("--no-pager", *(word for setting in SETTINGS for word in ("-c", setting)))
+QUIET: Final = (
+    "--no-pager",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.fsmonitor=false",
+    "-c", "commit.gpgSign=false",
+    "-c", "gc.auto=0",
+    "-c", "log.showSignature=false",
+)  # fmt: skip
 """Nothing that the repository configures is run: no hooks, no monitor, no signing."""
 
 AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain@localhost")

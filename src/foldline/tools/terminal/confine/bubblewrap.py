@@ -28,10 +28,20 @@ from foldline.tools.terminal.confine.seccomp import compile_filter, machine
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 
 SPACES: Final = (
-    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
-    *("--unshare-cgroup-try", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
-    *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
-)
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--uid", "65534",
+    "--gid", "65534",
+    "--hostname", "sandbox",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop", "ALL",
+    "--clearenv",
+)  # fmt: skip
 
 TEMPORARY: Final = 64 << 20
 """Room for what sort writes meanwhile, in bytes of memory."""

@@ -42,14 +42,22 @@ READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items
 """What is not here may write, run something, or need the network."""
 
 SETTINGS: Final = (
-    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null"),
-    *("core.sshCommand=false", "credential.helper=", "gpg.program=false"),
-    *("log.showSignature=false", "protocol.allow=never", "safe.bareRepository=explicit"),
-    *("safe.directory=*", "submodule.recurse=false"),
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "gpg.program=false",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "safe.directory=*",
+    "submodule.recurse=false",
 )
 
 ALWAYS: Final = (
-    *("--no-pager", "--no-optional-locks"),
+    "--no-pager",
+    "--no-optional-locks",
     *(word for setting in SETTINGS for word in ("-c", setting)),
 )
 
