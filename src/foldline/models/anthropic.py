@@ -110,8 +110,8 @@ class AnthropicAssembler:
     def take(self, event: ServerSentEvent) -> list[Delta]:
         """Take an event in; see `foldline.models.completion.Assembler`."""
         value = event.value()
-        number = value.get("index")
-        index = number if isinstance(number, int) else 0
+        given = value.get("index")
+        index = given if isinstance(given, int) else 0
         match text(value.get("type")) or event.name:
             case "error":
                 raise provider_error(value)
@@ -123,7 +123,7 @@ class AnthropicAssembler:
                 return self._delta(index, mapping(value.get("delta")))
             case "message_delta":
                 counted = mapping(value.get("usage")).items()
-                fresh = {name: number for name, number in counted if number is not None}
+                fresh = {name: count for name, count in counted if count is not None}
                 usage = {**mapping(self._message.get("usage")), **fresh}
                 self._message = {**self._message, **mapping(value.get("delta")), "usage": usage}
             case "message_stop":

@@ -166,7 +166,7 @@ class FolderWatch:
         self.young: set[str] = set()
         self.full = False
 
-    def note(self, name: str, stamp: Stamp, read_at: int) -> None:
+    def remember(self, name: str, stamp: Stamp, read_at: int) -> None:
         """Remember with which stamp a file was read, and when."""
         self._stamps[name] = stamp
         if is_young(stamp.changed, read_at):
@@ -281,7 +281,7 @@ class Catalog:
 
     def _see(self, name: str, stamp: Stamp, read_at: int, seen: CatalogEntry | str) -> None:
         self._seen[name] = seen
-        self._watch.note(name, stamp, read_at)
+        self._watch.remember(name, stamp, read_at)
 
     def _forget(self, name: str) -> bool:
         self._watch.forget(name)
