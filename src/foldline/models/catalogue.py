@@ -116,9 +116,12 @@ def unknown_model(model: str | None) -> str:
     known = Catalogue.load()
     if known.find(model).resolved:
         return ""
-    why = f"The model {model[:100]!r} is not known: its tokens are counted like those of a common"
     near = suggest_name(normalize_name(model), known.models)
-    return f"{why} one. {near}Give window= and counter=, or name it in a file of models."
+    return (
+        f"The model {model[:100]!r} is not known: "
+        "its tokens are counted like those of a common one. "
+        f"{near}Give window= and counter=, or name it in a file of models."
+    )
 
 
 @cache
@@ -278,8 +281,10 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
     other = known.find(_bare(name))
     if not own.resolved or other.readable * REQUESTS >= READ * own.window:
         return ModelChoice(name)
-    few = f"{other.name} reads {other.readable:,} tokens at once, too few for a history of up to"
-    words = f"{few} {own.window:,} tokens"
+    words = (
+        f"{other.name} reads {other.readable:,} tokens at once, "
+        f"too few for a history of up to {own.window:,} tokens"
+    )
     if which == LIGHT:
         return ModelChoice(of, f"{words}; {of} summarizes itself")
     return ModelChoice(name, f"{words}; it will see a part of it" if other.resolved else "")

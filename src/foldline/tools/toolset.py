@@ -109,8 +109,10 @@ class Slot:
                 self.breaker = before.trying(now)
                 return before
             name, left = self.tool.name, before.wait(now)
-        why = f"it failed {before.failures} times in a row and is paused for another {left:.0f}"
-        message = f"{name} was not run: {why} seconds. Do without it, or try again later."
+        message = (
+            f"{name} was not run: it failed {before.failures} times in a row "
+            f"and is paused for another {left:.0f} seconds. Do without it, or try again later."
+        )
         return ToolOutput.error(ErrorCode.UNAVAILABLE, message, paused=left)
 
 
