@@ -18,8 +18,10 @@ NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""
 
 LOW: Final = 0.3
+"""The relevance of an item below which it is a finding."""
+
 THIN: Final = 0.5
-"""The relevance and the density of an item below which it is a finding."""
+"""The density of an item below which it is a finding."""
 
 REPEATED: Final = 0.7
 """Fraction of an item's terms in one earlier item from which on it repeats that item."""

@@ -15,9 +15,13 @@ from foldline.stores.blobs import damage_error
 from foldline.stores.protocol import SparseIds
 
 PAGE: Final = 500
+"""Messages that are read at once: a long log does not fill the memory."""
+
 IDS_PAGE: Final = 20_000
+"""Ids of messages that are read at once."""
+
 BATCHES_PAGE: Final = 16
-"""So many messages, ids, or batches are read at once: a long log does not fill the memory."""
+"""Batches of edits that are read at once."""
 
 Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 """Looks at one moment of the file."""
