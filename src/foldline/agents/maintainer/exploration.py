@@ -139,6 +139,9 @@ TOKENS_A_LINE: Final = 10
 LOOK: Final = 200
 """Tokens that any look costs, whatever comes of it."""
 
+MOST_PROBES: Final = 5
+"""Files that are proposed at once."""
+
 
 def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tuple[Probe, ...]:
     """
@@ -173,7 +176,7 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
         reasons += [f"a function of complexity {knot}"] if knot > 10 else []
         why = ", ".join([*reasons, f"{lines:,} lines"])
         found.append(Probe(path, promise / cost**0.5, cost, why))
-    best = sorted(found, key=lambda one: (-one.value, one.path))[:5]
+    best = sorted(found, key=lambda one: (-one.value, one.path))[:MOST_PROBES]
     top = best[0].value if best else 1.0
     return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
 
