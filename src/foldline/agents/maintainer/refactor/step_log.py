@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from foldline.errors import InputError, StoreError
+from foldline.errors import UNREADABLE, InputError, StoreError
 from foldline.tools.approvals import append_line
 
 State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
@@ -44,9 +44,6 @@ def next_state(state: State, event: Event) -> State:
 
 
 LARGEST: Final = 64 << 20
-
-UNREADABLE: Final = (ValueError, RecursionError, KeyError, TypeError, AttributeError, InputError)
-"""What a line raises that is no event, or none that can happen."""
 
 
 @dataclass(frozen=True, slots=True)
