@@ -60,6 +60,21 @@ def test_the_response_is_read_where_the_exception_has_no_body():
     assert (read.status, read.text) == (413, "large")
 
 
+def test_the_text_of_a_response_is_not_read_where_the_exception_has_a_body():
+    class Response:
+        reads = 0
+
+        @property
+        def text(self):
+            self.reads += 1
+            return "the whole answer"
+
+    response = Response()
+    read = failure_of(StatusError("", 400, {"message": "too long"}, response=response))
+    assert read.text == "too long"
+    assert response.reads == 0
+
+
 def test_causes_and_members_of_a_group_are_read_too():
     try:
         try:

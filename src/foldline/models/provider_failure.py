@@ -127,8 +127,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _one(error: BaseException) -> Failure:
     response = _get(error, "response")
-    answer = response if isinstance(response, Mapping) else _first(response, "text")
-    found = _of_body(_first(error, "body", "error_body") or answer)
+    body = _first(error, "body", "error_body")
+    if not body:
+        body = response if isinstance(response, Mapping) else _get(response, "text")
+    found = _of_body(body)
     status = _whole(_first(error, "status_code", "status", "http_status", "code"))
     if status is None:
         status = _whole(_first(response, "status_code", "status"))
