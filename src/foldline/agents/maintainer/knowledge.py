@@ -189,13 +189,18 @@ class CodebaseKnowledge:
         content = piece.content.strip()
         if same is not None and same.content.strip() == content and same.source == source:
             return RecordResult("known", "notes", same.id, source, others)
-        tags = dict.fromkeys((*piece.tags, self.project, piece.authority, self.session))
-        given: dict[str, Any] = {"content": content, "source": source, "tags": tuple(tags)}
+        tags = tuple(dict.fromkeys((*piece.tags, self.project, piece.authority, self.session)))
         if same is not None:
-            self.notes.update(same.id, **given)
+            self.notes.update(same.id, content=content, source=source, tags=tags)
             return RecordResult("updated", "notes", same.id, source, others)
-        level = home.level or "task"
-        note = self.notes.create(piece.title, type=piece.type, level=level, **given)
+        note = self.notes.create(
+            piece.title,
+            content,
+            type=piece.type,
+            level=home.level or "task",
+            source=source,
+            tags=tags,
+        )
         self.created += 1
         self.blockers += piece.type == "blocker"
         return RecordResult("created", "notes", note.id, source, others)

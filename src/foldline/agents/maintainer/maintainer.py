@@ -103,15 +103,19 @@ class CodebaseMaintainer:
         self.memory_tool = MemoryTool(user_id=project_name, path=self.place.memory)
         self.note_tool = NoteTool(workspace=self.place.notes)
         self.terminal_tool = TerminalTool(self.root.path, timeout=60, approvals=approvals)
-        stores, named = (self.note_tool.notes, self.memory_tool.memory), project_name
-        self.knowledge = CodebaseKnowledge(self.root, *stores, named, self.session_id)
+        self.knowledge = CodebaseKnowledge(
+            self.root,
+            self.note_tool.notes,
+            self.memory_tool.memory,
+            project_name,
+            self.session_id,
+        )
         if window is not None:
             context = replace(context, max_tokens=min(context.max_tokens, window // SHARE))
         known = [lambda query: self.knowledge.packets(query)]
         self.context_builder = ContextBuilder(config=context, sources=known)
         self.watch = ExplorationWatch(budget or ExplorationBudget())
-        self._options: dict[str, Any] = {"window": window, "max_tokens": max_tokens}
-        self._limits = limits
+        self._window, self._max_tokens, self._limits = window, max_tokens, limits
         self._looks = looks or SurveySettings()
         self._model, self._owns = _talking(llm)
         self._agent: Agent | None = None
@@ -215,10 +219,19 @@ class CodebaseMaintainer:
         self, name: str, tools: Iterable[Tool], system: str, limits: AgentLimits | None
     ) -> Agent:
         """Return an agent with a conversation of its own, beside the one of all days."""
-        model, options = self._model, self._options | {"system": system, "limits": limits}
-        if model is None:
+        if self._model is None:
             raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
-        return Agent.open(self.place.sessions, name, model, tools, root=self.root.path, **options)
+        return Agent.open(
+            self.place.sessions,
+            name,
+            self._model,
+            tools,
+            window=self._window,
+            system=system,
+            limits=limits,
+            root=self.root.path,
+            max_tokens=self._max_tokens,
+        )
 
     def _tools(self) -> Iterable[Tool]:
         workspace = Workspace(self.root.path, is_in_view=self._is_in_view)
