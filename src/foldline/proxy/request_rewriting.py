@@ -192,7 +192,8 @@ class RequestRewriter:
         receipts = session.receipts
         whole = tuple(range(len(request.ids)))
         # What the provider may reject is the client's to hear, as long as nothing was compacted.
-        pieces = _pieces(session, view) if any(map(is_compaction, receipts)) else whole
+        newest = _newest_compaction(session)
+        pieces = _pieces(session, view) if newest else whole
         conversation.sent = pieces
         changed = pieces != whole
         now = any(map(is_compaction, receipts[made:]))
@@ -207,7 +208,7 @@ class RequestRewriter:
             request.model,
             request.tokens + overhead,
             after,
-            _newest_compaction(session),
+            newest,
             conversation,
             request,
             len(request.ids),
@@ -286,8 +287,11 @@ def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
 
 def _newest_compaction(session: Session) -> str:
     """Name the newest compaction, "" where there is none."""
-    numbers = [at for at, one in enumerate(session.receipts) if is_compaction(one)]
-    return f"{session.name}/{numbers[-1]}" if numbers else ""
+    receipts = session.receipts
+    for number in reversed(range(len(receipts))):
+        if is_compaction(receipts[number]):
+            return f"{session.name}/{number}"
+    return ""
 
 
 def _reason(error: Exception) -> str:

@@ -175,6 +175,11 @@ class Batches(Sequence[Batch]):
 
     __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
 
+    def receipt(self, number: int) -> Receipt:
+        """Return the receipt of a batch; one that is not in memory does not stay there."""
+        kept = self._kept.get(number)
+        return (kept or self._read(number, number + 1)[0]).receipt
+
     def since(self, start: int) -> Iterator[Batch]:
         """Yield the batches from a number on; those that are not in memory do not stay there."""
         while start < self._size:

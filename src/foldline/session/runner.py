@@ -28,6 +28,7 @@ from foldline.session.export import Target, export
 from foldline.session.fair_lock import FairLock
 from foldline.session.file_reading import is_in_view
 from foldline.session.overflow import overflowed
+from foldline.session.receipts import Receipts
 from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import breaker
 from foldline.session.user_changes import pin, remember, undo
@@ -96,16 +97,14 @@ class SessionRunner:
         return len(self._state.shown.log)
 
     @property
-    def receipts(self) -> tuple[Receipt, ...]:
+    def receipts(self) -> Receipts:
         """
         The receipts of everything that was tried, in order, undone compactions included.
 
-        Of attempts in a row that asked no model and changed nothing there is the first.
-
-        Raises:
-            StoreError: The session is closed, and older receipts would have to be read.
+        Of attempts in a row that asked no model and changed nothing there is the first. Older
+        ones are read when they are asked for, which raises StoreError in a closed session.
         """
-        return tuple(batch.receipt for batch in self._state.history.batches)
+        return Receipts(self._state.history.batches)
 
     @property
     def memory(self) -> Prepared | None:
