@@ -36,6 +36,7 @@ def test_they_read_alike_in_the_process_that_made_them_and_in_another(compacted)
     assert made == read
     assert read[2:5] == list(read)[2:5]
     assert list(read.since(6)) == read[6:]
+    assert list(reversed(made)) == list(reversed(read)) == list(read)[::-1]
     assert [batch.number for batch in read.read_stored(5)] == [5, 6, 7]
 
 

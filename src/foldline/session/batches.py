@@ -170,6 +170,16 @@ class Batches(Sequence[Batch]):
     def __iter__(self) -> Iterator[Batch]:
         return self.since(0)
 
+    def __reversed__(self) -> Iterator[Batch]:
+        number = self._size
+        while number - 1 in self._kept:
+            number -= 1
+            yield self._kept[number]
+        while number:
+            start = max(0, number - PAGE)
+            yield from reversed(self._read(start, number))
+            number = start
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from foldline.core.asks import ModelLimits
 from foldline.core.circuit_breaker import Breaker
 from foldline.engine.receipt import Receipt
+from foldline.session.batches import Batch
 from foldline.session.state import SessionState
 
 
@@ -15,14 +16,19 @@ def breaker(state: SessionState) -> Breaker:
     Nothing else is kept for it, so that a restart changes nothing. It closes by success, and is
     half-open after a time; when another policy or model is used, at once.
     """
-    found, last = state.setting.config.breaker.closed(), None
-    for batch in state.history.batches:
+    asked = list[tuple[bool, Batch]]()
+    for batch in reversed(state.history.batches):
         usable = was_usable(batch.receipt)
         if usable is not None:
-            found, last = found.after(usable, batch.time), batch
-    if last is None or found.failures < found.threshold:
+            asked.append((usable, batch))
+        if usable:
+            break  # A success closes it, whatever came before.
+    found = state.setting.config.breaker.closed()
+    for usable, batch in reversed(asked):
+        found = found.after(usable, batch.time)
+    if found.failures < found.threshold:
         return found
-    return found.ease() if _is_other(state, last.receipt) else found
+    return found.ease() if _is_other(state, asked[0][1].receipt) else found
 
 
 def was_usable(receipt: Receipt) -> bool | None:
