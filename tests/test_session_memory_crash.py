@@ -44,10 +44,10 @@ for number in range(start, start + 100_000):
     if session.memory is not memory and session.memory is not None:
         memory = session.memory
         print("prepared", memory.at, flush=True)
-    before = len(session.receipts)
+    before = session.receipt_count
     session.view()
-    if len(session.receipts) > before and session.receipts[-1].status == "compacted":
-        print("compacted", session.receipts[-1].reason.replace(" ", "_"), flush=True)
+    if session.receipt_count > before and session.receipt().status == "compacted":
+        print("compacted", session.receipt().reason.replace(" ", "_"), flush=True)
         if number % 7 == 0:
             print("undone", session.undo().tokens_after, flush=True)
 """

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from foldline import Session
-from foldline.errors import StoreError
+from foldline.errors import InputError, StoreError
 from foldline.session import batches
 from foldline.stores.sqlite import SqliteStore
 
@@ -36,24 +36,26 @@ def compact(session, number):
     assert session.compact(force=True).edits
 
 
-def test_they_are_a_sequence_of_what_there_is_by_then(session):
+def test_each_is_found_by_its_number(session):
     receipts = session.receipts
+    assert session.receipt_count == len(receipts) == COMPACTIONS
+    assert [session.receipt(number) for number in range(COMPACTIONS)] == list(receipts)
+    assert session.receipt() == session.receipt(COMPACTIONS - 1) == receipts[-1]
     compact(session, COMPACTIONS)
-    assert len(receipts) == COMPACTIONS
-    assert len(session.receipts) == COMPACTIONS + 1
-    assert receipts == tuple(receipts) == tuple(session.receipts)[:-1]
-    assert receipts[1:3] == tuple(receipts)[1:3]
-    assert receipts[-1] == receipts[COMPACTIONS - 1]
-    assert repr(receipts[0]) in repr(receipts)
-    with pytest.raises(IndexError):
-        receipts[COMPACTIONS]
+    assert session.receipt_count == COMPACTIONS + 1
+    assert session.receipt(-2) == receipts[-1]
+
+
+@pytest.mark.parametrize("number", [COMPACTIONS, -COMPACTIONS - 1, 10**9])
+def test_a_number_that_there_is_not_is_an_error(session, number):
+    with pytest.raises(InputError, match=f"no receipt {number}; there are {COMPACTIONS}"):
+        session.receipt(number)
 
 
 def test_how_many_there_are_and_the_newest_are_known_without_reading_the_store(session, store):
-    receipts = session.receipts
     session.close()
     store.close()
-    assert len(receipts) == COMPACTIONS
-    assert receipts[-1].status == "compacted"
+    assert session.receipt_count == COMPACTIONS
+    assert session.receipt().status == "compacted"
     with pytest.raises(StoreError):
-        receipts[0]
+        session.receipt(0)

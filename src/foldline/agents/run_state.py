@@ -161,7 +161,7 @@ class RunState:
         self.answer = Completion()
         self.counted_tools: list[dict[str, Any]] | None = None
         self.has_begun = False
-        self._receipts = len(setup.session.receipts)
+        self._receipts = setup.session.receipt_count
         self._looping_steps = 0
         self._since = monotonic()
 
@@ -190,8 +190,9 @@ class RunState:
 
     def new_compactions(self) -> list[Receipt]:
         """Return the compactions that were made since the last time, and count their cost."""
-        fresh = self.session.receipts[self._receipts :]
-        self._receipts += len(fresh)
+        count = self.session.receipt_count
+        fresh = [self.session.receipt(number) for number in range(self._receipts, count)]
+        self._receipts = count
         usd = self.spending.usd + sum(receipt.spent.usd for receipt in fresh)
         self.spending = replace(self.spending, usd=usd)
         return [receipt for receipt in fresh if receipt.status == "compacted"]

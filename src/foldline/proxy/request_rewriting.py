@@ -187,23 +187,23 @@ class RequestRewriter:
         show: Callable[[Session], Sequence[Any]],
     ) -> Decision:
         session = conversation.session
-        made = len(session.receipts)
+        made = session.receipt_count
         view = show(session)
-        receipts = session.receipts
+        fresh = [session.receipt(number) for number in range(made, session.receipt_count)]
         whole = tuple(range(len(request.ids)))
         # What the provider may reject is the client's to hear, as long as nothing was compacted.
         newest = _newest_compaction(session)
         pieces = _pieces(session, view) if newest else whole
         conversation.sent = pieces
         changed = pieces != whole
-        now = any(map(is_compaction, receipts[made:]))
+        now = any(map(is_compaction, fresh))
         overhead = session.budget.overhead
         after = session.tokens + overhead
         rewritten = changed and not self._options.dry_run
         return Decision(
             _write(request, pieces) if rewritten else data,
             "unchanged" if not changed else "compacted" if now else "view",
-            receipts[-1].reason if now else "",
+            fresh[-1].reason if now else "",
             session.name,
             request.model,
             request.tokens + overhead,
@@ -287,11 +287,9 @@ def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
 
 def _newest_compaction(session: Session) -> str:
     """Name the newest compaction, "" where there is none."""
-    receipts = session.receipts
-    for number in reversed(range(len(receipts))):
-        if is_compaction(receipts[number]):
-            return f"{session.name}/{number}"
-    return ""
+    numbers = reversed(range(session.receipt_count))
+    newest = next((at for at in numbers if is_compaction(session.receipt(at))), None)
+    return "" if newest is None else f"{session.name}/{newest}"
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,7 @@ from foldline.core.cost import CostEstimate
 from foldline.core.prepared import Prepared
 from foldline.engine.events import Pressure
 from foldline.engine.receipt import Receipt
-from foldline.errors import StoreError
+from foldline.errors import InputError, StoreError
 from foldline.models.info import Prices
 from foldline.models.overflow import Detector
 from foldline.recall import Recalled, recall
@@ -28,7 +28,6 @@ from foldline.session.export import Target, export
 from foldline.session.fair_lock import FairLock
 from foldline.session.file_reading import is_in_view
 from foldline.session.overflow import overflowed
-from foldline.session.receipts import Receipts
 from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import breaker
 from foldline.session.user_changes import pin, remember, undo
@@ -97,14 +96,38 @@ class SessionRunner:
         return len(self._state.shown.log)
 
     @property
-    def receipts(self) -> Receipts:
+    def receipts(self) -> tuple[Receipt, ...]:
         """
         The receipts of everything that was tried, in order, undone compactions included.
 
-        Of attempts in a row that asked no model and changed nothing there is the first. Older
-        ones are read when they are asked for, which raises StoreError in a closed session.
+        Of attempts in a row that asked no model and changed nothing there is the first. Of a long
+        session most of them are read from the store; see `receipt`.
+
+        Raises:
+            StoreError: The session is closed, and older receipts would have to be read.
         """
-        return Receipts(self._state.history.batches)
+        return tuple(batch.receipt for batch in self._state.history.batches)
+
+    @property
+    def receipt_count(self) -> int:
+        """How many receipts there are; known without reading them."""
+        return len(self._state.history.batches)
+
+    def receipt(self, number: int = -1) -> Receipt:
+        """
+        Return one of the receipts; the newest ones are known without reading the store.
+
+        Args:
+            number: Its place in `receipts`; negative from the end.
+
+        Raises:
+            InputError: There is none of that number.
+            StoreError: The session is closed, and an older receipt would have to be read.
+        """
+        numbers = range(self.receipt_count)
+        if number not in range(-len(numbers), len(numbers)):
+            raise InputError(f"There is no receipt {number}; there are {len(numbers)}.")
+        return self._state.history.batches.receipt(numbers[number])
 
     @property
     def memory(self) -> Prepared | None:
