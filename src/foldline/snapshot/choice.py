@@ -100,7 +100,7 @@ class Choice:
         self._next = 0
         self._waiting: list[tuple[float, int, _Candidate]] = []
 
-    def within(self, space: float) -> list[int]:
+    def within(self, space: float) -> array[int]:
         """
         Choose what fits into a space.
 
@@ -111,7 +111,7 @@ class Choice:
             The numbers of the statements, the best first.
         """
         self._space = max(self._space, space)
-        chosen, steps, passed_over = list[int](), set[int](), 0
+        chosen, steps, passed_over = array("I"), set[int](), 0
         for number in self._rank():
             step = self._source(number).step
             needed = self._statements.costs[number] + (0.0 if step in steps else HANDLE_TOKENS)

@@ -8,6 +8,7 @@ for a little more or less room until the room is used.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -234,7 +235,7 @@ class _Composer:
         """
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        best, best_size, quoted = "", -1.0, list[int]()
+        best, best_size, quoted = "", -1.0, array("I")
         for _ in range(FITTINGS):
             chosen = choice.within(space)
             text = self._render(chosen)
