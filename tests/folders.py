@@ -50,7 +50,9 @@ def folder_of_tests() -> Iterator[Path]:
                 shutil.rmtree(old)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=memory))
     yield folder
-    with contextlib.suppress(OSError):  # what tests left that failed stays for a day
+    if memory is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # what tests left that failed stays in memory for a day
         folder.rmdir()
 
 

@@ -44,6 +44,12 @@ def test_the_exit_code_of_a_wrapped_output_is_known(wrapping, code):
 
 def test_what_a_client_says_of_a_process_is_left_out_only_where_it_wraps_an_output():
     assert unwrap("Output: done.\nExit Code: 1\nProcess Group PGID: 7\n") == "done.\nexit code 1"
+    many = ", ".join(str(number) for number in range(1_000, 1_040))
+    below = f"Exit Code: 1\nBackground PIDs: {many}\nProcess Group PGID: 7"
+    assert unwrap(f"Output: done.\n{below}") == "done.\nexit code 1"
+    assert unwrap("Output: (empty)\nExit Code: 0\nProcess Group PGID: 7") == "exit code 0"
+    noted = f"Output: x\n{below}\n<system-reminder>y</system-reminder>"
+    assert (exit_code(noted), unwrap(noted)) == (1, "x\nexit code 1")
     told = "Signal: strong on channel 4"
     assert unwrap(told) == told
     assert exit_code("no Output\nExit Code: 1\nProcess Group PGID: 7") is None

@@ -168,6 +168,16 @@ def test_what_stands_around_a_patch_is_quoted_with_what_the_patch_adds():
     assert " x x" in text
 
 
+def test_a_mark_of_an_end_before_a_patch_begins_ends_nothing():
+    text = f"*** End Patch\nfoo\n{PATCH}\n{'bar ' * 99}"
+    assert list(long_arguments({"input": text})) == [text]
+
+
+def test_a_tool_that_edits_changes_something():
+    assert changes_something(c("1", "memory"), {"command": "create", "path": "/memories/a.md"})
+    assert not changes_something(c("1", "memory"), {"command": "view", "path": "/memories"})
+
+
 def test_of_a_patch_only_what_it_adds_is_told():
     kept = "\n".join(f" line {number} that stays as it was" for number in range(20))
     patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n{kept}\n-old\n+new\n*** End Patch"

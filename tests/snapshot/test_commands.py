@@ -12,6 +12,9 @@ from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_
     [
         ({"command": "make test"}, "make test"),
         ({"cmd": ["bash", "-lc", "make test"]}, "make test"),
+        ({"cmd": ["pytest", "a b.py", "-q"]}, "pytest 'a b.py' -q"),
+        ({"command": "npm run build", "files": []}, "npm run build"),
+        ({"prompt": 'run exec_command({cmd: "ls x"}) and mend it'}, ""),
         ({"command": 7}, ""),
         ({"command": "create", "path": "a.py"}, ""),
         ({}, ""),
@@ -29,7 +32,21 @@ def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
 def test_a_command_that_only_prints_files_only_shows():
     assert only_shows("cd /app && cat a.txt")
     assert only_shows("sed -n 1,9p a.txt; git log -n 3 && wc -l b.txt | sort")
-    assert not only_shows("cat a.txt && ./run; cat b.txt")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.txt && ./run; cat b.txt",
+        "cat a; cat b\npytest",
+        "ls tests; ls src || pytest",
+        "cat a 2>/dev/null; rm b",
+        "ls | xargs rm",
+        "cat a.sh | sh",
+    ],
+)
+def test_a_command_that_runs_something_as_well_does_not_only_show(command):
+    assert not only_shows(command)
     assert not only_shows("cat a.txt; make")
 
 
@@ -61,6 +78,9 @@ def test_a_limit_is_left_out_anywhere_in_a_chain():
         "make check | grep lint",
         "> f",
         "time ",
+        "pytest $(git diff --name-only | head -5) -k A",
+        "echo $((1>2))",
+        "(make; pytest | tail -5)",
         "cat <<E | python\nprint(1 > 2)\nE",
         "make " + "x" * 3_000 + " | tail",
     ],
@@ -69,7 +89,9 @@ def test_quoted_text_and_what_selects_lines_are_part_of_what_runs(command):
     assert run_key(command) == command
 
 
-@pytest.mark.parametrize("command", ["make", "cd a && make 2>&1", "git commit -m 'a; b | c'"])
+@pytest.mark.parametrize(
+    "command", ["make", "cd a && make 2>&1", "git commit -m 'a; b | c'", 'echo "a; b" \\\n -q']
+)
 def test_the_exit_code_of_a_command_that_stops_at_a_failure_tells_of_all_of_it(command):
     assert ends_itself(command)
 
@@ -81,13 +103,28 @@ def test_the_exit_code_of_the_last_of_several_commands_tells_of_that_alone(comma
 
 @pytest.mark.parametrize(
     "piece",
-    [" ", "2>&1 ", "| tail ", "> a", "'", '"', "\\", "time ", "a && time ", "| tail" + " " * 99],
+    [
+        " ",
+        "2>&1 ",
+        "| tail ",
+        "> a",
+        ">a",
+        "1>a",
+        "| head",
+        "'",
+        '"',
+        "\\",
+        "time ",
+        "a && time ",
+        "| tail" + " " * 99,
+    ],
 )
 def test_any_command_has_a_key_in_linear_time(piece):
     started = process_time()
-    for size in (200, 10**6):
-        run_key(piece * (size // len(piece)) + ";a")
-        ends_itself(piece * (size // len(piece)))
-    for _ in range(1_000):
-        run_key("make | tail" + piece * (280 // len(piece)) + ";a")
+    for size, times in ((10**6, 1), (1_980, 100), (280, 1_000)):
+        command = f"make{piece * (size // len(piece))};a"
+        for _ in range(times):
+            run_key(command)
+            ends_itself(command)
+            only_shows(f"cat {command}")
     assert process_time() - started < 2

@@ -244,6 +244,34 @@ def test_the_exit_code_of_the_last_of_several_programs_closes_no_failure():
     assert not open_errors([call("run", command="make && pytest"), T("1", text)])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: The file has been modified since it was last read. Read it again.",
+        "Edit refused: a.py has been changed since you read it",
+        "error: patch has been rejected",
+        "Failed. No changes were saved successfully",
+        '{"error": "no space left"}',
+        "The file may not be written: permission denied",
+    ],
+)
+def test_a_refusal_is_known_whatever_reason_it_gives(text):
+    assert is_refusal(text)
+
+
+def test_the_exit_code_of_a_long_output_is_not_lost():
+    text = "Exit code: 2\nOutput:\n" + "ok line\n" * 20_000
+    (found,) = open_errors([call("run", command="make"), T("1", text)])
+    assert found.lines == ("exit code 2",)
+
+
+@pytest.mark.parametrize(
+    "text", ["1/1 Test #1: unit ....***FAILED 0.05 sec", " FAIL 0-basic.test.js > adds"]
+)
+def test_a_figure_behind_a_failure_need_not_count_it(text):
+    assert open_errors([call("run", command="make"), T("1", text)])
+
+
 @pytest.mark.parametrize("text", ["PASS 10 FAIL 0", "FAIL: 0", "FAILED=0 tests"])
 def test_no_failures_are_no_failure(text):
     assert open_errors([call("run", command="make"), T("1", text)]) == []
@@ -257,6 +285,11 @@ def test_no_failures_are_no_failure(text):
         "Edited src/errors/blocked.ts",
         "Updated. Note: the file cannot be formatted",
         "Applied 3 edits; 1 edit was not applied",
+        "Success. Updated the following files:\nA src/errors/forbidden.ts",
+        "File src/blocked.py created.",
+        "Overwrote rejected.py",
+        '{"number": 7, "title": "Login cannot be reached"}',
+        "Error handling updated in errors.py",
         "Replaced 0 occurrences in b.py, 4 occurrences in a.py: done successfully",
     ],
 )

@@ -109,6 +109,12 @@ def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
     ]
 
 
+def test_a_request_that_is_made_again_is_in_work():
+    asked = [U("Run the tests."), A("Done, they pass."), U("Mend a.py."), A("It is done.")]
+    found = standing(*asked, U("Run the tests."), run("1", command="make test"), T("1", "…"))
+    assert found[REQUESTS][-1].endswith("“Run the tests.”: in work, nothing said yet")
+
+
 def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last():
     messages = (U("Mend it."), A("It is done."))
     (row,) = standing(*messages)[REQUESTS]

@@ -93,6 +93,7 @@ def test_a_short_paragraph_is_one_statement():
 
 
 def test_the_number_of_an_item_ends_no_sentence():
+    assert SENTENCE_END.split("1. Fix it now.") == ["1. Fix it now."]
     text = "Two steps are left. 1. Build it. 12. Test it (e.g. by hand). Then release it."
     found = SENTENCE_END.split(text)
     assert found == [

@@ -16,8 +16,8 @@ REMINDERS: Final = 8
 AHEAD: Final = 400
 """Characters at the beginning, and half of that at the end, that a wrapping may take."""
 
-HEADED: Final = 20_000
-"""Characters that a client may repeat of a command before its output."""
+HEADED, FOOT = 20_000, 400
+"""Characters that a client may repeat of a command before its output, and put below it."""
 
 _HEAD = lazy_pattern(
     r"\n*(?:Chunk ID: \S{1,40}\n|(?:Script completed|Script running with cell ID \S{1,40})\n)?"
@@ -31,15 +31,17 @@ _TAGGED_END: Final = "</output>"
 
 _FOOT = lazy_pattern(
     r"\n(?:Error: \(none\)\n)?(?:Exit Code: (?:(?P<below>\d{1,5})|\(none\))\n)?"
-    r"(?:Signal: .{1,40}\n)?(?:Background PIDs: .{1,100}\n)?"
+    r"(?:Signal: .{1,40}\n)?(?:Background PIDs: .{1,300}\n)?"
     r"Process Group PGID: (?:\d{1,10}|\(none\))\s*\Z"
 )
-_FOOT_HEAD = lazy_pattern(r"(?:Command: (?s:.)*?\nDirectory: .{1,300}\n)?Output: ?")
+_FOOT_HEAD = lazy_pattern(
+    r"(?:Command: (?s:.)*?\nDirectory: .{1,300}\n)?Output: ?(?:\(empty\)(?=\n))?"
+)
 
 
 def exit_code(text: str) -> int | None:
     """Return the exit code that an agent put around the output of a command, None without one."""
-    return _take_off(text)[1]
+    return _take_off(without_reminders(text))[1]
 
 
 def unwrap(text: str) -> str:
@@ -63,7 +65,7 @@ def _take_off(text: str) -> tuple[str, int | None]:
     if head := _TAGGED.match(text, 0, AHEAD):
         close = text.rfind(_TAGGED_END, max(end, head.end()))
         return text[head.end() : close if close >= 0 else None].strip("\n"), _code(head)
-    foot = _FOOT.search(text, end)
+    foot = _FOOT.search(text, max(0, len(text) - FOOT))
     if foot and (head := _FOOT_HEAD.match(text, 0, HEADED)):
         return text[head.end() : foot.start()].strip("\n"), _code(foot)
     return text, None

@@ -11,7 +11,14 @@ from typing import Any, Final
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import unwrap
-from foldline.snapshot.commands import COMMANDS, command_of, only_shows, script_commands
+from foldline.snapshot.commands import (
+    COMMANDS,
+    EDITOR,
+    command_of,
+    join_command,
+    only_shows,
+    script_commands,
+)
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
 from foldline.values.part_text import result_text
@@ -107,7 +114,8 @@ _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
     """Return True if a call does more than look at something, by its name and its command."""
-    command = command_of(arguments)
+    given = arguments.get("command") if isinstance(arguments, Mapping) else None
+    command = given if given in EDITOR else command_of(arguments)
     done = "" if only_shows(command) else command[:COMMAND_HEAD]
     return _CHANGING.search(f"{call.name} {done}") is not None
 
@@ -132,9 +140,8 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
-            main.append(
-                brief_command(_command(value), phrases) if key in COMMANDS else _text(value)
-            )
+            command = join_command(value) if key in COMMANDS else ""
+            main.append(brief_command(command, phrases) if command else _text(value))
         elif isinstance(value, str) and (inner := script_commands(value)):
             main.append(brief_command(inner, phrases))
         else:
@@ -170,11 +177,6 @@ def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
     """Return how many lines at the beginning are the same, ``most`` at most."""
     pairs = enumerate(zip(lines[:most], others, strict=False))
     return next((number for number, (line, other) in pairs if line != other), most)
-
-
-def _command(value: Any) -> str:
-    """Return the command of a shell call, without the shell that a list begins with."""
-    return _text(value[-1]) if isinstance(value, list) and value else _text(value)
 
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
@@ -264,9 +266,10 @@ def _added(text: str) -> str:
         return text
     lines = text.split("\n")
     stripped = [line.strip() for line in lines]
-    if PATCH not in stripped or PATCH_END not in stripped:
+    start = stripped.index(PATCH) if PATCH in stripped else len(lines)
+    if PATCH_END not in stripped[start:]:
         return text
-    start, end = stripped.index(PATCH), len(lines) - stripped[::-1].index(PATCH_END)
+    end = len(lines) - stripped[::-1].index(PATCH_END)
     added = (line.removeprefix("+") for line in lines[start:end] if line.startswith(PATCHED))
     return "\n".join((*lines[:start], *added, *lines[end:]))
 

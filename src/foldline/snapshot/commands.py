@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline.core.retention_settings import PATH_KEYS
 from foldline.lazy_patterns import lazy_pattern
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
+
+SCRIPTS: Final = ("input", "code", "script")
+"""Arguments that are scripts in which commands may be given to a tool."""
+
+EDITOR: Final = ("create", "view", "str_replace", "insert", "delete", "rename", "edit")
+"""What stands in place of a command where an editor is meant."""
 
 SCRIPT: Final = 40_000
 """Characters of a script in which commands are looked for."""
@@ -20,18 +26,26 @@ KEYED: Final = 2_000
 
 _SHOW: Final = (
     r"(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
-    r"[^|;&<>]{0,2000}"
+    r"[^|;&<>\n]{0,2000}(?:2>(?:&1|\s?[^\s|;&<>]{1,200}) *)?"
 )
-_SHOWS = lazy_pattern(rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:(?:;|&&) *{_SHOW})*(?:\||2>|$)")
+_FILTER: Final = (
+    r"\| *(?:head|tail|grep|rg|sort|uniq|wc|cut|sed|awk|cat|nl|tr|jq|column|less)\b"
+    r"[^|;&<>\n]{0,2000}(?:2>&1 *)?"
+)
+_SHOWS = lazy_pattern(
+    rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
+)
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
-_QUOTED = lazy_pattern(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"|\\.")
+_QUOTED = lazy_pattern(r"'[^']*+'|\"(?:[^\"\\]|(?s:\\.))*+\"|(?s:\\.)")
+_SHELL_OPTION = lazy_pattern("-[a-z]{0,4}c")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
-    r"(?:^|(?<=&& )|(?<=; ))(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?) +)+"
+    r"(?:^|(?<=&& )|(?<=; ))"
+    r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?) +)+"
 )
 _CUT_BY = lazy_pattern(
-    r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>\n]*+|"
-    r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>]{1,200}+)\s*+)++\Z"
+    r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
+    r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
 )
 
 
@@ -39,18 +53,26 @@ def command_of(arguments: Any) -> str:
     """
     Return the shell command among the arguments of a call, "" where it runs none.
 
-    That may be several ones of a script. Beside a path a command is that of an editor.
+    That may be several ones of a script.
     """
-    if not isinstance(arguments, Mapping) or any(key in arguments for key in PATH_KEYS):
+    if not isinstance(arguments, Mapping):
         return ""
-    command = arguments.get("command") or arguments.get("cmd")
-    if command is None:
-        scripts = (value for value in arguments.values() if isinstance(value, str))
-        command = next(filter(None, map(script_commands, scripts)), "")
-    if isinstance(command, list) and command:
-        # What stands before it is the shell.
-        command = command[-1]
-    return command.strip() if isinstance(command, str) else ""
+    given = next((arguments[key] for key in COMMANDS if arguments.get(key)), None)
+    if given is None:
+        scripts = (arguments[key] for key in SCRIPTS if isinstance(arguments.get(key), str))
+        return next(filter(None, map(script_commands, scripts)), "")
+    command = join_command(given).strip()
+    return "" if command in EDITOR else command
+
+
+def join_command(given: Any) -> str:
+    """Return a command as a shell has it, "" where none is given; lists may name the shell."""
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+        return ""
+    is_shell = len(given) > 1 and _SHELL_OPTION.fullmatch(given[-2]) is not None
+    return given[-1] if is_shell else shlex.join(given)
 
 
 def script_commands(text: str) -> str:
@@ -82,8 +104,9 @@ def run_key(command: str) -> str:
         return command
     # A match in the masked command stands at the same place of the command.
     masked = _mask_quoted(command)
-    cut = _CUT_BY.search(masked)
-    end = cut.start() if cut else len(command)
+    # Each run of cuts is looked at once; only the one at the end counts.
+    cuts = [cut for cut in _CUT_BY.finditer(masked) if cut.end() == len(masked)]
+    end = cuts[0].start() if cuts else len(command)
     pieces, start = [], 0
     for limit in _RUN_BY.finditer(masked, 0, end):
         pieces.append(command[start : limit.start()])

@@ -25,13 +25,13 @@ CHANGES = ("created", "written", "edited", "deleted")
 
 _PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
 _FAILURE = lazy_pattern(
-    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0\b)|"
+    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|^fatal:|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
 _COUNTED = lazy_pattern(
-    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0\b)|"
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|失败"
 )
 """What says that something failed even where the last of several commands did not."""
@@ -46,23 +46,33 @@ _EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
 _DONE = lazy_pattern(
-    r"(?i)\b(?:has|have) been \w{1,20}ed\b|\bsuccessfully\b|"
-    r"\A\W{0,9}(?:updated|edited|written|wrote|created|saved|applied|replaced (?!0\b)|done)\b"
+    r"(?i)\A\W{0,9}(?:success\w*|updated|edited|written|wrote|overwr\w+|created|saved|applied|added"
+    r"|deleted|moved|done|ok|replaced(?! 0\b))\b|"
+    r"\b(?:has|have) been (?:updated|edited|written|created|saved|applied|added|replaced)\b"
+)
+_BEGINS_REFUSED = lazy_pattern(
+    r"(?i)\A\W{0,9}(?:\w{0,40}error(?=\W*[:.,!]|\W*\Z)|(?:failed|invalid|unable|cannot|could not|"
+    r"(?:(?:access|change|command|edit|operation|patch|permission|request|write) )?"
+    r"(?:denied|refused|rejected|forbidden|disallowed))\b(?![./\\-]\w))"
 )
 _REFUSED = lazy_pattern(
-    r"\A\W{0,9}(?:\w{0,40}error|failed|invalid)\b|"
     r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
     r"could not|not (?:found|allowed|permitted|exist|authori[sz]ed|changed since))\b|"
     r"拒绝|不存在|无法|禁止",
     re.IGNORECASE,
 )
+_NAMES = lazy_pattern(r"`[^`\n]*+`|'[^'\n]*+'|\"[^\"\n]*+\"|[^\s./\\]*+[./\\]\S++")
 _NOT_APPLIED = lazy_pattern(
     r"(?i)\b(?:changes?|edits?|patch) \w{0,10} ?(?:has|have|was|were) not (?:been )?applied\b|"
     r"\bno (?:changes|edits?|replacements?) (?:was|were) (?:made|performed)\b|"
-    r"\b0 occurrences\b|\bstring to replace (?:was )?not found\b|\bdid not appear verbatim\b"
+    r"\b0 occurrences\b(?!.{0,200}\b[1-9]\d* occ)|"
+    r"\bstring to replace (?:was )?not found\b|\bdid not appear verbatim\b"
 )
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
+
+TOLD, TOLD_LAST = 100_000, 1_000
+"""Characters at the beginning and at the end of a result in which failures are looked for."""
 
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
@@ -202,7 +212,10 @@ def _failures(
 
 def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
-    lines = unwrap(result.text)[:100_000].split("\n")
+    text = unwrap(result.text)
+    # An exit code stands at the end.
+    text = text if len(text) <= TOLD else f"{text[:TOLD]}\n{text[-TOLD_LAST:]}"
+    lines = text.split("\n")
     passed = not result.is_error and aim.is_judged and exit_code(result.text) == 0
     says = _COUNTED if passed else _FAILURE
     near = sorted(lines_with(lines, _FAILURE_WORDS))
@@ -220,8 +233,12 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
 
 def is_refusal(text: str) -> bool:
     """Return True if a tool says, without marking it as an error, that it did or shows nothing."""
-    is_short = len(text) <= REFUSED and text.count("\n") < REFUSED_LINES
-    return is_short and _DONE.search(text) is None and _REFUSED.search(text) is not None
+    if len(text) > REFUSED or text.count("\n") >= REFUSED_LINES:
+        return False
+    if _BEGINS_REFUSED.match(text):
+        return True
+    # A path or a title may have such a word, too.
+    return _DONE.search(text) is None and _REFUSED.search(_NAMES.sub(" ", text)) is not None
 
 
 def is_unchanged(text: str) -> bool:

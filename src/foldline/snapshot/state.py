@@ -221,7 +221,7 @@ class _Found:
                 said, answer = self._answer(between, latest=latest)
                 if index not in self.folded and said not in (*self.folded, NOTHING):
                     continue  # The reader sees both.
-                if said == NOTHING and words in before:
+                if said == NOTHING and not latest and words in before:
                     continue  # A client stated it again, such as after a compaction of its own.
                 before.add(words)
                 whole = "" if index in self.folded else self.phrases.beside

@@ -36,9 +36,9 @@ ANNOUNCING: Final = 160
 
 _BREAK = lazy_pattern(r"\n[ \t\r]*\n\s*")
 SENTENCE_END = lazy_pattern(
-    r"(?<=[.!?])(?<![\s(]\d\.)(?<![\s(]\d\d\.)(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[。！？])"
+    r"(?<=[.!?])(?<!\A\d\.)(?<!\A\d\d\.)(?<![\s(]\d\.)(?<![\s(]\d\d\.)(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[。！？])"
 )
-"""Where a sentence ends, behind its sign; the number of an item ends none."""
+"""Where a sentence ends, behind its sign; a small number is taken for that of an item."""
 
 _TITLE = lazy_pattern(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
 _CLAUSE_END = lazy_pattern(r"[,;}\]] ?|\\n|\s")
