@@ -52,6 +52,14 @@ def test_a_number_that_there_is_not_is_an_error(session, number):
         session.receipt(number)
 
 
+def test_a_session_in_which_nothing_was_due_has_none(store):
+    with (
+        Session.open(None, "new", store=store, window=3_000) as session,
+        pytest.raises(InputError, match="no receipt yet"),
+    ):
+        session.receipt()
+
+
 def test_how_many_there_are_and_the_newest_are_known_without_reading_the_store(session, store):
     session.close()
     store.close()

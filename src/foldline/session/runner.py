@@ -125,6 +125,8 @@ class SessionRunner:
             StoreError: The session is closed, and an older receipt would have to be read.
         """
         numbers = range(self.receipt_count)
+        if not numbers:
+            raise InputError("There is no receipt yet.", hint="Nothing was due so far.")
         if number not in range(-len(numbers), len(numbers)):
             raise InputError(f"There is no receipt {number}; there are {len(numbers)}.")
         return self._state.history.batches.receipt(numbers[number])
