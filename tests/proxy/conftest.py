@@ -37,9 +37,18 @@ class Sent:
         return next((v for n, v in self.headers if n.lower() == name), None)
 
 
+CLOSED = {"connection": "close"}
+"""Said because it is done: a connection must not be used for another request meanwhile."""
+
+
 def plain(value: Any, status: int = 200, **headers: str) -> bytes:
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
-    head = {"content-type": "application/json", "content-length": str(len(body)), **headers}
+    head = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        **CLOSED,
+        **headers,
+    }
     lines = "".join(f"{name}: {text}\r\n" for name, text in head.items())
     return f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode() + body
 
@@ -49,7 +58,8 @@ def chunk(data: bytes) -> bytes:
 
 
 STREAM = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+    b"transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
 )
 
 
