@@ -116,7 +116,7 @@ def run_key(command: str) -> str:
 
 def ends_itself(command: str) -> bool:
     """Return True if the exit code of a command is that of all that it runs."""
-    return _CHAIN.search(_mask_quoted(command[:KEYED])) is None and len(command) <= KEYED
+    return len(command) <= KEYED and _CHAIN.search(_mask_quoted(command)) is None
 
 
 def _mask_quoted(command: str) -> str:
