@@ -122,15 +122,20 @@ def test_a_damaged_cache_costs_time_and_nothing_else(bench: Bench, damage: bytes
     assert set(CatalogCache(bench.index).rows()) == {"a.md"}
 
 
-def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
-    write(bench.path, "a.md", "A")
-    aged(bench.path)
+def keep_changed(bench: Bench, statement: str) -> None:
+    """Write the cache of a folder, and change rows of it."""
     first = bench.catalog()
     first.look()
     first.keep()
     with sqlite3.connect(bench.index) as connection:
-        connection.execute("UPDATE files SET fields = '{'")
+        connection.execute(statement)
     connection.close()
+
+
+def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
+    write(bench.path, "a.md", "A")
+    aged(bench.path)
+    keep_changed(bench, "UPDATE files SET fields = '{'")
     assert set(bench.catalog().look()) == {"A"}
 
 
@@ -224,12 +229,7 @@ def test_a_row_that_says_no_note_is_read_anew_and_the_others_are_kept(
     write(bench.path, "a.md", "A")
     write(bench.path, "b.md", "B")
     aged(bench.path)
-    first = bench.catalog()
-    first.look()
-    first.keep()
-    with sqlite3.connect(bench.index) as connection:
-        connection.execute("UPDATE files SET fields = '{}' WHERE name = 'a.md'")
-    connection.close()
+    keep_changed(bench, "UPDATE files SET fields = '{}' WHERE name = 'a.md'")
     parses.clear()
     again = bench.catalog()
     assert set(again.look()) == {"A", "B"}
