@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.snapshot.densities import WORD
 from foldline.snapshot.ranking import Ranking
@@ -54,18 +53,19 @@ TRIES: Final = 6
 """How often a statement is judged anew; what it loses after that is little."""
 
 
-@dataclass(slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """
-    A statement that is looked at, by its number, and how often it was judged.
+    A statement that was judged: the one that adds most for its size is the least of them.
 
-    ``rest`` are those of its words that were new then, of so many ``words``.
+    ``rank`` is its place in the ranking, ``judged`` how often it was; ``rest`` are those of its
+    words, of so many ``words``, that were new at the last time.
     """
 
-    number: int
-    times: int = 0
-    words: int = 0
-    rest: array[int] | None = None
+    negative_density: float
+    rank: int
+    judged: int
+    words: int
+    rest: tuple[int, ...]
 
 
 class Choice:
@@ -98,7 +98,7 @@ class Choice:
         self._order = array("I")
         self._quoted: defaultdict[int, float] = defaultdict(float)
         self._next = 0
-        self._waiting: list[tuple[float, int, _Candidate]] = []
+        self._waiting: list[_Candidate] = []
 
     def within(self, space: float) -> array[int]:
         """
@@ -141,29 +141,28 @@ class Choice:
         """Yield the statements by what each adds to those before it, in the same order always."""
         yield from self._order
         while (best := self._best()) is not None:
-            if self._is_new(best):
-                self._order.append(best.number)
-                yield best.number
+            number = self._statements.order[best.rank]
+            if self._is_new(number, best.rest):
+                self._order.append(number)
+                yield number
 
     def _best(self) -> _Candidate | None:
         """Return what adds most for its size to what was ordered before."""
         waiting = self._waiting
         while True:
             least = self._density_of_next()
-            if waiting and -waiting[0][0] >= least:
-                _, rank, candidate = heappop(waiting)
-                least = max(least, -waiting[0][0]) if waiting else least
+            if waiting and -waiting[0].negative_density >= least:
+                candidate = self._judge_again(heappop(waiting))
+                least = max(least, -waiting[0].negative_density) if waiting else least
             elif least:
-                rank, candidate = self._next, _Candidate(self._statements.order[self._next])
+                candidate = self._judge(self._next)
                 self._next += 1
-                self._looked_at += self._statements.costs[candidate.number]
                 least *= SAME
             else:
                 return None
-            density = self._density(candidate)
-            if density >= least or candidate.times > TRIES:
+            if -candidate.negative_density >= least or candidate.judged > TRIES:
                 return candidate
-            heappush(waiting, (-density, rank, candidate))
+            heappush(waiting, candidate)
 
     def _density_of_next(self) -> float:
         """Return what the next statement is worth for its size on its own, 0 if there is none."""
@@ -172,23 +171,29 @@ class Choice:
             return 0.0
         return max(0.0, self._statements.densities[order[self._next]])
 
-    def _density(self, candidate: _Candidate) -> float:
+    def _judge(self, rank: int) -> _Candidate:
+        number = self._statements.order[rank]
+        self._looked_at += self._statements.costs[number]
+        words = self._words.of(self._text(number))
+        rest = tuple(words - self._known)
+        return _Candidate(-self._density(number, len(words), rest), rank, 1, len(words), rest)
+
+    def _judge_again(self, candidate: _Candidate) -> _Candidate:
+        _, rank, judged, words, rest = candidate
+        rest = tuple([word for word in rest if word not in self._known])
+        density = self._density(self._statements.order[rank], words, rest)
+        return _Candidate(-density, rank, judged + 1, words, rest)
+
+    def _density(self, number: int, words: int, rest: Sequence[int]) -> float:
         """Judge a statement by its worth over its size without what it repeats."""
-        density = self._statements.densities[candidate.number] * self._discount(candidate.number)
-        rest = candidate.rest
-        if rest is None:
-            words = self._words.of(self._text(candidate.number))
-            candidate.words, rest = len(words), array("I", words - self._known)
-        else:
-            rest = array("I", [word for word in rest if word not in self._known])
-        candidate.times, candidate.rest = candidate.times + 1, rest
-        speaker = self._source(candidate.number).speaker
+        density = self._statements.densities[number] * self._discount(number)
+        speaker = self._source(number).speaker
         # A value that is new may be what replaces an older one.
         is_value = speaker == "agent" and not self._words.figures.isdisjoint(rest)
-        if not candidate.words or is_value:
+        if not words or is_value:
             return density
         loss, power = (ECHOED, ECHO_POWER) if speaker in ECHOING else (REPEATED, POWER)
-        share = 1 - len(rest) / candidate.words
+        share = 1 - len(rest) / words
         return float(density * (1 - loss * share**power))
 
     def _discount(self, number: int) -> float:
@@ -202,14 +207,14 @@ class Choice:
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)
 
-    def _is_new(self, best: _Candidate) -> bool:
+    def _is_new(self, number: int, rest: Iterable[int]) -> bool:
         """Take note of what a statement says; return False if all of its lines stand elsewhere."""
-        lines = lines_of(self._text(best.number))
+        lines = lines_of(self._text(number))
         if lines and lines <= self._lines:
             return False
         self._lines |= lines
-        self._known.update(best.rest or ())
-        self._quoted[self._statements.sources[best.number]] += self._statements.costs[best.number]
+        self._known.update(rest)
+        self._quoted[self._statements.sources[number]] += self._statements.costs[number]
         return True
 
 
