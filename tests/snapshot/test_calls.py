@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import c
 
+from foldline.outputs.verdict import NEAR
 from foldline.snapshot.calls import (
+    FAILED,
     LINE,
-    OUTCOME,
     PATCH,
-    VERDICT,
     WRITTEN,
     call_line,
     changes_something,
     long_arguments,
-    outcome,
     printed_verdict,
     verdict,
     without_unchanged,
@@ -197,33 +196,26 @@ def test_a_command_is_a_text_of_its_own_only_where_one_line_cannot_tell_it():
     assert list(long_arguments({"input": script})) == []
 
 
-def test_a_short_result_is_its_outcome():
-    assert outcome(" done\n") == ("done", True)
-    assert outcome("x" * OUTCOME) == ("x" * OUTCOME, True)
+def test_the_verdict_of_a_result_is_the_line_that_sums_it_up():
+    said = verdict("tests/test_a.py ....\n" * 99 + "=== 3 failed, 99 passed in 1.2s ===\n")
+    assert "3 failed, 99 passed" in said
 
 
-def test_of_a_long_result_the_line_that_sums_it_up_is_the_outcome():
-    came, is_all = outcome("tests/test_a.py ....\n" * 99 + "=== 3 failed, 99 passed in 1.2s ===\n")
-    assert "3 failed, 99 passed" in came
-    assert not is_all
-
-
-def test_of_a_long_result_without_a_summary_the_last_failure_is_the_outcome():
+def test_the_verdict_of_a_result_without_a_summary_is_its_failure():
     text = "compiling a.c\n" * 60 + "a.c:3: error: no member x\n" + "compiling b.c\n" * 9
-    assert "error: no member x" in outcome(text)[0]
+    assert "error: no member x" in verdict(text)
     assert "compiling" not in verdict(text)
 
 
-def test_a_long_result_that_says_neither_has_no_outcome():
-    assert outcome("some text of it\n" * 99) == ("", False)
+def test_a_result_that_says_neither_has_no_verdict():
+    assert verdict("some text of it\n" * 99) == ""
 
 
 @given(st.text(max_size=9).map(lambda piece: piece * 200))
-def test_an_outcome_is_short_and_stands_in_the_result(text):
-    came, is_all = outcome(text)
-    assert len(came) <= max(OUTCOME, VERDICT)
-    assert came in text
-    assert not is_all or came == text.strip()
+def test_a_verdict_is_short_and_stands_in_the_result(text):
+    said = verdict(text)
+    assert len(said) <= FAILED + NEAR + 9
+    assert all(part in text for part in said.split(" … "))
 
 
 def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():

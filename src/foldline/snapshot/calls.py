@@ -29,14 +29,8 @@ LINE: Final = 240
 VALUE: Final = 90
 """Characters of an argument that is given whole where it is not what the call is about."""
 
-OUTCOME: Final = 254
-"""Characters up to which a result is an outcome as a whole."""
-
 FAILED: Final = 120
 """Characters of the line that says what failed."""
-
-VERDICT: Final = 200
-"""Characters of the line that sums up a longer result."""
 
 ENDING: Final = 4_000
 """Characters at the end of a long result in which its verdict is looked for."""
@@ -272,19 +266,6 @@ def _added(text: str) -> str:
     end = len(lines) - stripped[::-1].index(PATCH_END)
     added = (line.removeprefix("+") for line in lines[start:end] if line.startswith(PATCHED))
     return "\n".join((*lines[:start], *added, *lines[end:]))
-
-
-def outcome(text: str) -> tuple[str, bool]:
-    """
-    Return what came of a call, and whether that is all of its result.
-
-    A short result stands for itself; of a longer one the line that sums it up or says that
-    something failed.
-    """
-    bare = text.strip()
-    if len(bare) <= OUTCOME:
-        return bare, True
-    return verdict(text), False
 
 
 def _find_exception_line(text: str, failed: str) -> str:

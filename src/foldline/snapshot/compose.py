@@ -107,8 +107,7 @@ def compose(
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number, phrases)
     composer = _Composer(view, context, positions, reading, head, account, phrases)
-    judge, verdicts = composer.judge, reading.verdicts
-    standing = state(view, context, positions, reading.carried, judge, verdicts, phrases)
+    standing = state(view, context, positions, reading.carried, composer.judge, phrases)
     told = render(head, ((composer.title, account.split("\n")),), phrases)
     left = room - view.counter.text(told)
     composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
-    VERDICT,
     call_line,
     changes_something,
     long_arguments,
-    outcome,
     verdict,
     without_unchanged,
 )
@@ -62,6 +60,9 @@ _ACTION: Final = lazy_pattern(
     re.DOTALL,
 )
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
+
+WHOLE_RESULT, VERDICT = 254, 200
+"""Characters of a result that is quoted whole with its call, and of what sums up a longer one."""
 
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""
@@ -115,17 +116,12 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class HistoryReading:
-    """
-    What `read` found: sources in order, and the state that an earlier snapshot listed.
-
-    ``verdicts`` are those of results that were too long to be quoted whole.
-    """
+    """What `read` found: sources in order, and the state that an earlier snapshot listed."""
 
     sources: tuple[SourceText, ...]
     carried: Mapping[str, tuple[str, ...]]
     messages: int
     tokens: int
-    verdicts: Mapping[Site, str] = field(default_factory=dict)
 
 
 class _Reader:
@@ -146,7 +142,6 @@ class _Reader:
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)
         self.covered = set[Site]()
-        self.verdicts: dict[Site, str] = {}
 
     def read(self, position: int) -> None:
         if is_snapshot(self.view.messages[position]):
@@ -219,14 +214,12 @@ class _Reader:
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
-                inner = unwrap(result_text(result.text))
-                came, is_all = outcome(inner)
-                if not is_all:
-                    self.verdicts[site] = came if inner is result.text else verdict(result.text)
-                    came = "" if reads(call, arguments) else came[:VERDICT]
-                line = f"{line}\n→ {came}" if came else line
-                if is_all:
+                came = unwrap(result_text(result.text)).strip()
+                if len(came) <= WHOLE_RESULT:
                     self.covered.add(site)
+                else:
+                    came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
+                line = f"{line}\n→ {came}" if came else line
         self._add(position, place, speaker, line, whole=True)
         texts = list(long_arguments(call.arguments if arguments is None else arguments))
         if site is not None and texts:
@@ -297,7 +290,7 @@ def read(
     for position in positions:
         reader.read(position)
     sources = tuple(reader.sources)
-    return HistoryReading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
+    return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
 
 
 def observations(messages: Sequence[Message]) -> frozenset[int]:

@@ -8,8 +8,9 @@ fail, what is still broken, what was tried in vain, and the next step if one was
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
@@ -135,7 +136,6 @@ def state(
     positions: Sequence[int],
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
-    verdicts: Mapping[Site, str] | None = None,
     phrases: Phrases = ENGLISH,
 ) -> SnapshotState:
     """
@@ -147,10 +147,9 @@ def state(
         positions: The messages that are folded.
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
-        verdicts: What results say, as far as that is known.
         phrases: The words of its language.
     """
-    found = _Found(view, context, frozenset(positions), judge, verdicts or {}, phrases)
+    found = _Found(view, context, frozenset(positions), judge, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return SnapshotState(
@@ -175,11 +174,10 @@ class _Found:
         context: CompactionContext,
         folded: frozenset[int],
         judge: Judge,
-        verdicts: Mapping[Site, str],
         phrases: Phrases,
     ) -> None:
         self.view, self.context, self.folded, self.judge = view, context, folded, judge
-        self.verdicts, self.phrases = verdicts, phrases
+        self.phrases = phrases
         self.messages = view.original_messages
         self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
@@ -311,26 +309,27 @@ class _Found:
         ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]
-        found: dict[str, str] = {}
+        return errors, list(islice(self._last_results(failing), COMMANDS))
+
+    def _last_results(self, failing: Container[int]) -> Iterator[str]:
+        """Yield what commands said last that can fail, the newest first."""
+        newest: dict[str, tuple[str, Site]] = {}
         for call, result in self.view.original_pairing.answers.items():
             part = self.messages[call.message].parts[call.part]
-            came = self.messages[result.message].parts[result.part]
-            if isinstance(part, ToolCall) and isinstance(came, ToolResult):
+            if isinstance(part, ToolCall):
                 command = command_of(facts.arguments_of(part))
                 key = run_key(command)
                 # What a command said before is out of date, also where it says nothing now.
-                found.pop(key, None)
-                runs = command and not only_shows(command)
-                last = self._verdict(result, came) if runs else ""
-                if last and result.message in self.folded and result.message not in failing:
-                    shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
-                    found[key] = f"{ITEM}{shown} → {_cut(one_line(last), VERDICT)}"
-        return errors, [*found.values()][: -COMMANDS - 1 : -1]
-
-    def _verdict(self, site: Site, result: ToolResult) -> str:
-        known = self.verdicts.get(site)
-        said = verdict(result.text) if known is None else known
-        return printed_verdict(said, result.text)
+                newest.pop(key, None)
+                newest[key] = command, result
+        for command, site in reversed(newest.values()):
+            came = self.messages[site.message].parts[site.part]
+            hidden = site.message not in self.folded or site.message in failing
+            if hidden or not command or only_shows(command) or not isinstance(came, ToolResult):
+                continue
+            if said := printed_verdict(verdict(came.text), came.text):
+                shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
+                yield f"{ITEM}{shown} → {_cut(one_line(said), VERDICT)}"
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
