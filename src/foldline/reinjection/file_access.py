@@ -77,7 +77,8 @@ def find_accesses(
     call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
     if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
         return []
-    if result.is_error or is_refusal(result.text):
+    touches = [] if result.is_error else list(find_touches(call, settings))
+    if not touches or is_refusal(result.text):
         return []
     return [
         FileAccess(
@@ -87,7 +88,7 @@ def find_accesses(
             (calling.id, answering.id),
             result.text if operation == "read" else written,
         )
-        for path, operation, written in find_touches(call, settings)
+        for path, operation, written in touches
     ]
 
 

@@ -216,7 +216,7 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     # An exit code stands at the end.
     text = text if len(text) <= TOLD else f"{text[:TOLD]}\n{text[-TOLD_LAST:]}"
     lines = text.split("\n")
-    passed = not result.is_error and aim.is_judged and exit_code(result.text) == 0
+    passed = not result.is_error and exit_code(result.text) == 0 and aim.is_judged
     says = _COUNTED if passed else _FAILURE
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _finds(says, lines[place])), None)
@@ -265,13 +265,17 @@ class _Aim(NamedTuple):
     """
     What a call is after: an edit its file, a command itself, any other its arguments.
 
-    Calls of one tool with the same ``key`` are after the same. ``is_judged`` says whether an exit
-    code tells of all that is run.
+    Calls of one tool with the same ``key`` are after the same.
     """
 
     key: str
     text: str
-    is_judged: bool = True
+    is_command: bool = False
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether an exit code tells of all that is run."""
+        return not self.is_command or ends_itself(self.text)
 
 
 def _aim(call: ToolCall) -> _Aim | None:
@@ -283,7 +287,7 @@ def _aim(call: ToolCall) -> _Aim | None:
     if changed:
         return _Aim(changed, changed)
     if command := command_of(value):
-        return _Aim(run_key(command), command, ends_itself(command))
+        return _Aim(run_key(command), command, is_command=True)
     arguments = signature(call)[1]
     return _Aim(arguments, arguments)
 

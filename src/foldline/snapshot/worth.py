@@ -74,9 +74,12 @@ ASKING: Final = ("?", "？")
 """How a last statement ends that asks the user something: its doubts are for him to settle."""
 
 _DOUBT = lazy_pattern(
-    r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
-    r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
-    re.IGNORECASE,
+    r"[MmPpWwHhLlIiNnGgSsCc?可也或让等]"
+    r"(?:(?<!\w.)(?:(?<=[Mm])(?i:aybe|ight)|(?<=[Pp])(?i:erhaps|robably|ossibl[ey])"
+    r"|(?<=[Ww])(?i:ait|hat if|hy would)|(?<=[Hh])(?i:mm+)|(?<=[Ll])(?i:et me|et's)"
+    r"|(?<=[Ii])(?i: think| wonder)|(?<=[Nn])(?i:ot sure)|(?<=[Gg])(?i:uess)"
+    r"|(?<=[Ss])(?i:eems?)|(?<=[Cc])(?i:ould be))\b"
+    r"|(?<=\?)(?=\s|\Z)|(?<=可)能|(?<=也)许|(?<=或)许|(?<=让)我|(?<=等)等)"
 )
 
 WORDLESS, LEAST = 0.6, 10
@@ -140,7 +143,7 @@ _REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
 _REASONS_ELSEWHERE = lazy_pattern(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
-    "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→|" + "|".join(_REASONS_IN_ASCII)
+    "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→"
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = lazy_pattern(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
@@ -154,7 +157,7 @@ _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
     *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
 )
-_ALARMS_ELSEWHERE = lazy_pattern("[✗❌]|错误|失败|异常")
+_ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
 
 
 _MARK: Final = "\0"
@@ -247,9 +250,8 @@ def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
 
 def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
     """Count the words of other languages that give reasons, decisions or outcomes."""
-    if text.isascii():
-        return sum(map(text.count, foreign))
-    return len(_REASONS_ELSEWHERE.findall(text))
+    count = sum(map(text.count, foreign))
+    return count if text.isascii() else count + len(_REASONS_ELSEWHERE.findall(text))
 
 
 def _plain(text: str) -> str:
@@ -311,10 +313,9 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if text.isascii():
-        return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST
-    # Mostly the beginning has them already.
-    return any(sum(map(str.isalnum, part)) >= LEAST for part in (text[: 2 * LEAST], text))
+    if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) >= LEAST:
+        return True
+    return not text.isascii() and sum(map(str.isalnum, text)) >= LEAST
 
 
 def cost(source: SourceText, start: int, end: int) -> float:
