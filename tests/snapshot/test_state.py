@@ -81,6 +81,12 @@ def test_an_answer_stands_in_sentences_rather_than_in_code():
     assert row.endswith("answered: The root cause is the lock.")
 
 
+def test_code_that_an_answer_announces_stands_in_it_with_its_first_line():
+    said = "The root cause is what we send:\n\n```go\nsend(lock)\nwait()\n```\n\nBut it is open."
+    (row,) = standing(U("Why?"), A(said))[REQUESTS]
+    assert row.endswith("answered: The root cause is what we send: `send(lock)` … But it is open.")
+
+
 @pytest.mark.requirement("G4")
 def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item():
     items = [f"{n}. the file number {n} was fixed with a lock (e.g. a mutex)" for n in range(1, 9)]

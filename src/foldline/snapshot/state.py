@@ -41,6 +41,9 @@ REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
 COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
+CODE: Final = 60
+"""Characters of a block of code that an answer shows."""
+
 ERRORS: Final = 4
 
 NOTHING: Final = -1
@@ -91,7 +94,9 @@ _NEXT = lazy_pattern(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_FENCED = lazy_pattern(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = lazy_pattern(
+    r"^[ \t]*```[^\n]*\s*([^\n]*)(.*?)(?:^[ \t]*```[ \t]*$\s*|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +252,7 @@ class _Found:
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
-        said = _FENCED.sub("\n", text)
+        said = _FENCED.sub(_code_line, text)
         text = said if said.strip() else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
@@ -370,6 +375,15 @@ class _Found:
                 if named:
                     yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
                 return
+
+
+def _code_line(block: re.Match[str]) -> str:
+    """Return what an answer shows of a block of code: its first line where it is announced."""
+    before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
+    if not before.endswith((":", "：")):
+        return "\n\n"
+    line, rest = block.groups()
+    return f"`{line[:CODE].rstrip()}`{' …' if rest.strip() or len(line) > CODE else ''}\n"
 
 
 def _asks(words: str) -> bool:
