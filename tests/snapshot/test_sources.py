@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from tests.growth import grows_linearly
 from tests.neutral import A, S, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import SnapshotRow, header, render
 from foldline.snapshot.phrases import STORY
-from foldline.snapshot.sources import is_prose, is_report, observations, read, without_action
+from foldline.snapshot.sources import is_report, read
 from foldline.values.handles import handles
 
 LONG = "\n".join(f"line {n} of the output" for n in range(60))
@@ -167,33 +166,11 @@ def test_words_that_a_client_merged_behind_a_snapshot_are_the_users():
     assert found.messages == 43
 
 
-def test_sentences_are_prose_and_code_is_not():
-    assert is_prose("This is a sentence that somebody wrote because it matters to the next one.")
-    assert not is_prose("import os\nimport sys\n" * 9)
-    assert not is_prose("")
-
-
 def test_a_report_has_headings_and_sentences():
     part = "## Part\nThis is a sentence that somebody wrote because it matters to the next one.\n"
     assert is_report(part * 5)
     assert not is_report(part)
     assert not is_report(LONG)
-
-
-def test_no_observations_are_looked_for_where_there_are_tool_calls():
-    plain = (U("t"), A("```\nls\n```"), U("a.py"))
-    assert observations(plain) == {2}
-    assert observations((*plain, A(c("1")), T("1"))) == frozenset()
-
-
-def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
-    task = "We solve the following issue within our repository.\nISSUE: it fails\nbash-$"
-    ran = "The command that you gave ran successfully and it did not produce any output.\nbash-$"
-    messages = [U(task)]
-    for _ in range(3):
-        messages += [A("I run it.\n```\nmake\n```"), U(ran)]
-    messages += [A("It is done.\n```\nsubmit\n```"), U(task.replace("fails", "hangs"))]
-    assert observations(tuple(messages)) == {2, 4, 6}
 
 
 def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_out():
@@ -205,17 +182,3 @@ def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_ou
         "change",
         "report",
     ]
-
-
-@pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters"])
-def test_hostile_text_is_looked_through_in_linear_time(text):
-    def look(made):
-        return without_action(made), is_prose(made)
-
-    assert grows_linearly(look, text.__mul__, 400, 3_200)
-
-
-def test_a_command_at_the_end_is_split_off():
-    assert without_action("I look.\n<command>\nls -l\n</command>\n") == ("I look.\n", "ls -l")
-    before = "```sh\nls\n```\nThen:\n"
-    assert without_action(before + "```sh\npwd\n```") == (before, "pwd")

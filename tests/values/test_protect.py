@@ -33,6 +33,13 @@ def test_a_call_that_is_still_running_stays():
     assert found[3] == "pending"
 
 
+def test_without_tool_calls_the_latest_words_stay_and_the_output_behind_them_is_unread():
+    acted = A("I look.\n```bash\nls\n```")
+    shown = log(U("task"), A("Done."), U("now mend b"), acted, U("a.py\nb.py"))
+    found = protected(shown, group(shown), observed={4})
+    assert found == {0: "task", 2: "latest", 4: "unread"}
+
+
 @pytest.mark.requirement("K32")
 def test_a_pin_keeps_the_whole_group():
     messages = [U("t"), A(c("1")), T("1"), A("x"), U("u")]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -25,7 +23,8 @@ from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.frames import segments
 from foldline.values.groups import Site
-from foldline.values.messages import Message, Text, ToolCall, ToolResult, visible_texts
+from foldline.values.messages import Text, ToolCall, ToolResult, visible_texts
+from foldline.values.observations import count_sentences, sample_lines, without_action
 from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.snapshot_mark import split_snapshot
@@ -54,18 +53,8 @@ _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
-_ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
-_ACTION: Final = lazy_pattern(
-    r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```|<command>|<execute).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
-    re.DOTALL,
-)
-_SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
-
 WHOLE_RESULT, VERDICT = 254, 200
 """Characters of a result that is quoted whole with its call, and of what sums up a longer one."""
-
-SENTENCES: Final = 0.25
-"""Fraction of the lines of a user message that are sentences where a person wrote it."""
 
 HEADINGS: Final = 4
 """Headings, and sentences, that a report has at least."""
@@ -78,15 +67,6 @@ USUAL_DENSITY: Final = 0.27
 
 BEHIND: Final = 1_000_000
 """The place of what stands behind a snapshot in one message."""
-
-PROMPTS, ALIKE = 3, 24
-"""
-How many outputs end alike where a shell prompts, and characters of a first line by which another
-task is known.
-"""
-
-SAMPLE: Final = 200
-"""Lines by which that is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +120,7 @@ class _Reader:
         answers = view.original_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
-        self.observed = observations(self.messages)
+        self.observed = view.observed
         self.covered = set[Site]()
 
     def read(self, position: int) -> None:
@@ -293,67 +273,9 @@ def read(
     return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
 
 
-def observations(messages: Sequence[Message]) -> frozenset[int]:
-    """
-    Find the user messages that hold what a command gave out.
-
-    Agents without tool calls write a command at the end of their message, and what it gave out
-    comes back in the user's name; a person would write sentences.
-    """
-    if any(message.calls or message.results for message in messages):
-        return frozenset()
-    return frozenset(_observations(messages))
-
-
-def _observations(messages: Sequence[Message]) -> Iterator[int]:
-    behind = [
-        position
-        for position in range(1, len(messages))
-        if _acts(messages[position - 1])
-        and messages[position].role == "user"
-        and not is_snapshot(messages[position])
-    ]
-    task = next((m.text for m in messages if m.role == "user"), "")
-    prompts = Counter(_last_line(messages[position].text) for position in behind)
-    for position in behind:
-        text = messages[position].text
-        if _is_like(text, task):
-            continue
-        # A shell shows the same prompt again and again.
-        if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
-            yield position
-
-
-def without_action(text: str) -> tuple[str, str]:
-    """Split what an agent without tool calls says from the command at its end, on one line."""
-    action = _ACTION.search(text)
-    return (text[: action.start()], " ".join(action[1].split())) if action else (text, "")
-
-
-def _acts(message: Message) -> bool:
-    return message.role == "assistant" and _ACTION_END.search(message.text[-400:]) is not None
-
-
-def _is_like(text: str, task: str) -> bool:
-    """Return True if a text begins with the same line as the first that the user said."""
-    line = task[:400].partition("\n")[0].strip()
-    return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
-
-
-def _last_line(text: str) -> str:
-    return text[-200:].rstrip().rpartition("\n")[2]
-
-
-def is_prose(text: str) -> bool:
-    """Return True if a text is made of sentences rather than of code or data."""
-    lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
-    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
-    return sentences >= SENTENCES * max(1, len(lines))
-
-
 def is_report(text: str) -> bool:
     """Return True if a text is what a model or a person wrote under headings."""
-    lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
+    lines = sample_lines(text)
     if sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines) < HEADINGS:
         return False
-    return sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines) >= HEADINGS
+    return count_sentences(lines) >= HEADINGS

@@ -25,12 +25,13 @@ from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
-from foldline.snapshot.sources import SourceText, observations, without_action
+from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import SENTENCE_END, prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
 from foldline.values.groups import Site
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.observations import without_action
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
@@ -184,7 +185,7 @@ class _Found:
         self.view, self.context, self.folded, self.judge = view, context, folded, judge
         self.phrases = phrases
         self.messages = view.original_messages
-        self.observed = observations(self.messages)
+        self.observed = view.observed
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:

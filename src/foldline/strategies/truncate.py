@@ -18,7 +18,7 @@ from foldline.outputs.verdict import failing_note
 from foldline.snapshot.excerpt import Style, excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.snapshot.query import Query
-from foldline.snapshot.sources import is_report, observations
+from foldline.snapshot.sources import is_report
 from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
 from foldline.values.edits import Rewrite, rewrite_part
@@ -266,7 +266,6 @@ def level(sizes: Iterable[int], excess: int, least: int = SMALLEST) -> int:
 
 
 def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterable[CutSite]:
-    observed = observations([view.original(index) for index in range(len(view.messages))])
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
@@ -276,7 +275,7 @@ def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterabl
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
                 if tokens > least:
-                    rank = "tool" if index in observed else _rank(part, reason)
+                    rank = "tool" if index in view.observed else _rank(part, reason)
                     yield CutSite(index, position, tokens, rank)
 
 

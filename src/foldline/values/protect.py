@@ -29,7 +29,10 @@ def unread(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def protected(
-    messages: Sequence[Message], groups: Sequence[Group], late: Collection[str] = ()
+    messages: Sequence[Message],
+    groups: Sequence[Group],
+    late: Collection[str] = (),
+    observed: Collection[int] = (),
 ) -> dict[int, Reason]:
     """
     Find the messages that must stay.
@@ -44,6 +47,7 @@ def protected(
         messages: What is shown.
         groups: Its groups.
         late: Ids of further messages with results that the model has not answered yet.
+        observed: Positions of user messages that are no words of the user but results.
 
     Returns:
         The reason by position.
@@ -60,11 +64,14 @@ def protected(
             reason = "pinned"
         elif group.state == "pending":
             reason = "pending"
-        elif any(_is_unread(messages, i, answered, late) for i in group.members):
+        elif any(
+            (i > answered and (i in observed or _tells(messages[i]))) or messages[i].id in late
+            for i in group.members
+        ):
             reason = "unread"
         if reason:
             found.update(dict.fromkeys(group.members, reason))
-    found.update(_find_requests(messages))
+    found.update(_find_requests(messages, observed))
     found.update((i, "system") for i, message in enumerate(messages) if message.role == "system")
     first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
     if first is not None and messages[first].origin == "repair":
@@ -78,18 +85,12 @@ def _find_last_answer(messages: Sequence[Message]) -> int:
     return next((index for index in last if messages[index].role == "assistant"), -1)
 
 
-def _is_unread(
-    messages: Sequence[Message], index: int, answered: int, late: Collection[str]
-) -> bool:
-    return (index > answered and _tells(messages[index])) or messages[index].id in late
-
-
 def _tells(message: Message) -> bool:
     """Tell whether a message brings results, or the note that a repair made of some."""
     return bool(message.results) or message.origin == "repair"
 
 
-def _find_requests(messages: Sequence[Message]) -> dict[int, Reason]:
+def _find_requests(messages: Sequence[Message], observed: Collection[int]) -> dict[int, Reason]:
     """
     Find the task and the latest request.
 
@@ -97,7 +98,7 @@ def _find_requests(messages: Sequence[Message]) -> dict[int, Reason]:
     latest message that says more stay with it. What a command gave out that the user ran last
     stays with that. A summary that an agent begins with stands for the words that it replaced.
     """
-    spoken = [i for i, m in enumerate(messages) if has_words(m)]
+    spoken = [i for i, m in enumerate(messages) if i not in observed and has_words(m)]
     if not spoken:
         spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
     if not spoken:

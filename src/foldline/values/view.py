@@ -12,6 +12,7 @@ from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.messages import Message
+from foldline.values.observations import observations
 from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
@@ -95,7 +96,12 @@ class View:
     @cached_property
     def protected(self) -> dict[int, Reason]:
         """Why a position must stay, for those that must."""
-        return protected(self.messages, self.groups, self.unread)
+        return protected(self.messages, self.groups, self.unread, self.observed)
+
+    @cached_property
+    def observed(self) -> frozenset[int]:
+        """The positions of user messages that hold what a command gave out."""
+        return observations(self.original_messages)
 
     @cached_property
     def positions(self) -> dict[str, int]:
