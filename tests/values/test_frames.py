@@ -27,6 +27,9 @@ RULES = "<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
 REMINDER = "<system-reminder>\nToday is Monday.\n</system-reminder>"
 
 
+QUEUED = "<system-reminder>\nThe user sent the following message:"
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -86,6 +89,8 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
         (f"{seal_text(SNAPSHOT_HEADER + ': quotes]')}\nand now?", "and now?"),
         (f"{seal_text(CHINESE_HEADER + '：摘自]')}\n然后呢？", "然后呢？"),
         ("[Request interrupted by user]", "[Request interrupted by user]"),
+        (f"{QUEUED}\nuse b.py\n\nPlease address this message.\n</system-reminder>", "use b.py"),
+        (f"go on\n{QUEUED}\nuse b.py\n</system-reminder>", "go on\nuse b.py"),
         ("see\n--- Content from referenced files ---\nx\n--- End of content ---", "see"),
     ],
 )
@@ -188,6 +193,7 @@ def test_the_segments_are_the_text_whatever_it_is(text):
         seal_text(f"{SNAPSHOT_HEADER}]\nx") + "\n",
         "<summary></summary>",
         "# AGENTS.md\n",
+        f"{QUEUED}\n\nIMPORTANT: </system-reminder>\n",
     ],
 )
 def test_hostile_texts_take_linear_time(unit):
