@@ -14,6 +14,7 @@ from foldline.snapshot.facts import (
     operation,
     plan,
 )
+from foldline.values.groups import pair
 
 
 def call(name, number="1", **arguments):
@@ -186,11 +187,21 @@ def test_changes_are_the_calls_that_changed_a_file_in_order():
         call("Edit", file_path="a.py"),
         call("Edit", file_path="b.py"),
     ]
-    assert [(f.path, f.operation, f.position) for f in changes(told)] == [
+    assert [(f.path, f.operation, f.position) for f in changes(told, pair(told), range(4))] == [
         ("b.py", "written", 1),
         ("a.py", "edited", 2),
         ("b.py", "edited", 3),
     ]
+
+
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+@pytest.mark.parametrize("result", [T("2", "no", is_error=True), T("2", REFUSED, is_error=True)])
+def test_a_call_that_failed_or_was_refused_changed_nothing(result):
+    told = [call("Edit", file_path="a.py"), T("1", "ok"), call("Edit", "2", file_path="b.py")]
+    told.append(result)
+    assert [f.path for f in changes(told, pair(told), range(4))] == ["a.py"]
 
 
 def test_an_open_failure_says_what_its_call_was_after():

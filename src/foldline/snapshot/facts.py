@@ -115,13 +115,24 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
     return list(reversed(found.values()))
 
 
-def changes(messages: Sequence[Message]) -> Iterator[FileFact]:
-    """Yield every call that created, wrote, edited or deleted a file, in order."""
-    for position, message in enumerate(messages):
-        for call in message.calls:
+def changes(
+    messages: Sequence[Message], pairing: Pairing, positions: Iterable[int]
+) -> Iterator[FileFact]:
+    """Yield the calls at some positions that created, wrote, edited or deleted a file."""
+    for position in positions:
+        for place, call in enumerate(messages[position].parts):
+            if not isinstance(call, ToolCall):
+                continue
             for path, operation in _find_operations(call, arguments_of(call)):
-                if operation in CHANGES:
+                if operation in CHANGES and not _failed(messages, pairing, Site(position, place)):
                     yield FileFact(path, operation, position, 1)
+
+
+def _failed(messages: Sequence[Message], pairing: Pairing, call: Site) -> bool:
+    """Return True if the result of an edit says that it changed nothing."""
+    site = pairing.answers.get(call)
+    result = messages[site.message].parts[site.part] if site else None
+    return isinstance(result, ToolResult) and (result.is_error or is_unchanged(result.text))
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:

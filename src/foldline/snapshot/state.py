@@ -297,7 +297,8 @@ class _Found:
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, with what was done to each."""
         done: dict[str, list[str]] = {}
-        for fact in facts.changes(self.old):
+        pairing = self.view.original_pairing
+        for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
             times = f" ×{len(operations)}" if len(operations) > 1 else ""
