@@ -42,6 +42,51 @@ def test_a_short_result_stands_with_its_call_and_nowhere_else():
     assert found[1:] == [("change", "run make test\n→ done")]
 
 
+REFUSAL = "The user doesn't want to proceed with this tool use."
+
+
+@pytest.mark.requirement("G4")
+@pytest.mark.parametrize(
+    ("result", "reply"),
+    [
+        (
+            (
+                f"{REFUSAL} The tool use was rejected (eg. if it was a file edit, the new_string was "
+                "NOT written to the file). To tell you how to proceed, the user said:\nUse b.py."
+            ),
+            f"{REFUSAL} Use b.py.",
+        ),
+        (f"{REFUSAL} The tool use was rejected. STOP what you are doing.", REFUSAL),
+        (
+            (
+                'User has answered your questions: "Which?"="b.py". You can now continue with the '
+                "user's answers in mind."
+            ),
+            'User has answered your questions: "Which?"="b.py"',
+        ),
+        (
+            (
+                "The user denied this operation and provided the following feedback:\n<feedback>\n"
+                "Use b.py.\n</feedback>"
+            ),
+            "The user denied this operation and provided the following feedback: Use b.py.",
+        ),
+    ],
+)
+def test_what_a_user_says_to_a_call_is_a_reply_and_nothing_was_written(result, reply):
+    found = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
+    assert [source for source in found if source[0] != "change"] == [
+        ("user", "t"),
+        ("reply", reply),
+    ]
+    assert LONG not in found[1][1]
+
+
+def test_an_output_that_quotes_a_refusal_is_no_reply():
+    (*_, last) = told(U("t"), A(run(command="cat a")), T("1", f"{LONG}\n{REFUSAL}"))
+    assert last[0] == "result"
+
+
 def test_what_an_agent_puts_around_an_output_is_no_part_of_it():
     wrapped = "Exit code: 0\nWall time: 0 seconds\nOutput:\ndone"
     found = told(U("t"), A(run(command="make test")), T("1", wrapped))

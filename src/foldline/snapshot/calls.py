@@ -53,6 +53,9 @@ COMMAND_HEAD: Final = 60
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
 
+REPLY: Final = 20_000
+"""Characters of a result in which words of the user are looked for."""
+
 HEREDOCS, FED = 20, 60
 """How many texts are taken out of one command, and characters from which on they are."""
 
@@ -103,6 +106,20 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
+_REPLIES: Final = (
+    ("The user doesn't want to proceed with this tool use.", "the user said:", ""),
+    ("The user doesn't want to take this action right now.", "the user said:", ""),
+    ("The user rejected permission to use this specific tool call", "feedback:", ""),
+    (
+        "The user denied this operation and provided the following feedback:",
+        "<feedback>",
+        "</feedback>",
+    ),
+    ("User has answered your questions:", "", ". You can now continue"),
+    ("Your questions have been answered:", "", ". You can now continue"),
+)
+"""How a result begins, and what stands before and behind what the user said, by agent."""
+
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 
 
@@ -266,6 +283,21 @@ def _added(text: str) -> str:
     end = len(lines) - stripped[::-1].index(PATCH_END)
     added = (line.removeprefix("+") for line in lines[start:end] if line.startswith(PATCHED))
     return "\n".join((*lines[:start], *added, *lines[end:]))
+
+
+def user_reply(text: str) -> str:
+    """
+    Return what the user did or said instead of the result of a call, "" where it has a result.
+
+    Agents report so that a call was refused, and what was answered to their questions.
+    """
+    bare = text[:REPLY].lstrip()
+    for front, begin, end in _REPLIES:
+        if bare.startswith(front):
+            said = bare[len(front) :].partition(begin)[2] if begin else bare[len(front) :]
+            said = said.rpartition(end)[0] or said if end else said
+            return f"{front} {said.strip()}".rstrip()
+    return ""
 
 
 def _find_exception_line(text: str, failed: str) -> str:

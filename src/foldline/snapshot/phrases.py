@@ -70,6 +70,7 @@ ENGLISH: Final = Phrases(
     titles={title: title for title in TITLES},
     marks={
         "user": "user: ",
+        "reply": "reply: ",
         "rules": "rules: ",
         "document": "context: ",
         "summary": "earlier: ",

@@ -42,6 +42,7 @@ CHINESE: Final = Phrases(
     },
     marks={
         "user": "用户：",
+        "reply": "答复：",
         "rules": "规则：",
         "document": "背景：",
         "summary": "先前：",

@@ -13,6 +13,7 @@ from foldline.snapshot.calls import (
     call_line,
     changes_something,
     long_arguments,
+    user_reply,
     verdict,
     without_unchanged,
 )
@@ -32,6 +33,7 @@ from foldline.values.view import View
 
 Speaker: TypeAlias = Literal[
     "user",
+    "reply",
     "rules",
     "document",
     "summary",
@@ -44,9 +46,9 @@ Speaker: TypeAlias = Literal[
     "result",
 ]
 """
-Who says a text, or what it is: "summary" is an earlier account, "change" a call that changes or
-runs something, "written" a text in a call, "draft" one of sentences under headings, such as a
-plan, and "report" what another agent answered.
+Who says a text, or what it is: "reply" is what the user did or said to a call, "summary" an
+earlier account, "change" a call that changes or runs something, "written" a text in a call,
+"draft" one of sentences under headings, such as a plan, and "report" what another agent answered.
 """
 
 _AGENT_TOOLS: Final = lazy_pattern(
@@ -191,16 +193,21 @@ class _Reader:
         arguments = without_unchanged(arguments_of(call))
         line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
+        reply = ""
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
                 came = unwrap(result_text(result.text)).strip()
-                if len(came) <= WHOLE_RESULT:
+                reply = user_reply(came)
+                if reply or len(came) <= WHOLE_RESULT:
                     self.covered.add(site)
                 else:
                     came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
-                line = f"{line}\n→ {came}" if came else line
+                line = f"{line}\n→ {came}" if came and not reply else line
         self._add(position, place, speaker, line, whole=True)
+        if reply and site is not None:
+            self._add(site.message, site.part, "reply", reply)
+            return
         texts = list(long_arguments(call.arguments if arguments is None else arguments))
         if site is not None and texts:
             # Superseded by the report of another agent, or by what was written after all.
@@ -248,7 +255,7 @@ class _Reader:
 def _source(
     position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
 ) -> SourceText:
-    single = row.speaker not in ("summary", "agent", "user", "draft", "report")
+    single = row.speaker not in ("summary", "agent", "user", "reply", "draft", "report")
     return SourceText(
         position, place, row.speaker, row.text, row.handle or handle, density, recency, single
     )

@@ -27,6 +27,7 @@ from foldline.snapshot.statements import Slice
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
+    "reply": 5.1,
     "summary": 3.9,
     "agent": 1.2,
     "draft": 0.6,
