@@ -17,54 +17,32 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
-from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.commands import command_of, only_shows, run_key
 from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
 from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.phrasing import operation, plan_row, request_row
+from foldline.snapshot.phrasing import operation, plan_row
 from foldline.snapshot.plans import is_done
-from foldline.snapshot.sources import SourceText
-from foldline.snapshot.statements import SENTENCE_END, prose
+from foldline.snapshot.requests import Requests
+from foldline.snapshot.statements import sentences, shorten
 from foldline.snapshot.worth import Judge
-from foldline.values.frames import user_words
 from foldline.values.groups import Site
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
-from foldline.values.observations import without_action
-from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
-REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
-"""How many of the newest requests are listed, and characters of each and of what came of it."""
+ANSWER: Final = 220
+"""Characters of a statement of the agent."""
 
 COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
-CODE: Final = 60
-"""Characters of a block of code that an answer shows."""
-
 ERRORS: Final = 4
-
-NOTHING: Final = -1
-"""The place of a statement that there is not."""
-
-INTERRUPTED: Final = "[Request interrupted by user"
-"""How a client reports in the user's name that the user stopped it."""
-
-OUTCOME: Final = 1.5
-"""How much more a statement tells what came of a request that has a word of outcomes."""
 
 VAIN: Final = 5
 """How many statements are listed of what was tried in vain."""
 
-_OUTCOME = lazy_pattern(
-    r"\b(?:done|fixed|added|removed|created|updated|changed|implemented|complete\w*|pass(?:es|ed)?"
-    r"|works?|fail\w*|found|because|cannot|can't|should|is now|are now|root cause|conclusion)\b"
-    r"|完成|修复|已|失败|通过|原因|✅|❌",
-    re.IGNORECASE,
-)
 _VAIN = lazy_pattern(
     r"\b(?:did(?:n't| not) (?:work|help|fix|change anything)|had no effect|in vain|dead end"
     r"|(?:that|this|it|which|fix|change|approach|attempt|workaround) (?:still )?"
@@ -94,9 +72,6 @@ _NEXT = lazy_pattern(
     r"|let me (?:now )?(?:run|fix|add|write|update|create|implement|test|verify))"
     r"|下一步|接下来|待办",
     re.IGNORECASE,
-)
-_FENCED = lazy_pattern(
-    r"^[ \t]*```[^\n]*\s*([^\n]*)(.*?)(?:^[ \t]*```[ \t]*$\s*|\Z)", re.MULTILINE | re.DOTALL
 )
 
 
@@ -155,7 +130,9 @@ def state(
         judge: Says what statements are worth.
         phrases: The words of its language.
     """
-    found = _Found(view, context, frozenset(positions), judge, phrases)
+    folded = frozenset(positions)
+    found = _Found(view, context, folded, phrases)
+    requests = Requests(view, context, folded, judge, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return SnapshotState(
@@ -164,7 +141,7 @@ def state(
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, found.all_files(carried.get(titles.FILES, ()))),
-            (titles.REQUESTS, found.all_requests(carried.get(titles.REQUESTS, ()))),
+            (titles.REQUESTS, requests.rows(carried.get(titles.REQUESTS, ()))),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -179,92 +156,14 @@ class _Found:
         view: View,
         context: CompactionContext,
         folded: frozenset[int],
-        judge: Judge,
         phrases: Phrases,
     ) -> None:
-        self.view, self.context, self.folded, self.judge = view, context, folded, judge
-        self.phrases = phrases
+        self.view, self.context, self.folded, self.phrases = view, context, folded, phrases
         self.messages = view.original_messages
-        self.observed = view.observed
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
         return handle_at(self.view, self.context, position)
-
-    # --- requests ------------------------------------------------------------------------
-
-    def all_requests(self, earlier: Sequence[str]) -> tuple[str, ...]:
-        """List the requests of an earlier snapshot too; what was last said of one counts."""
-        newer = self.requests()
-        last = len(earlier) - 1 if not newer else -1
-        found: dict[str, str] = {}
-        for number, row in enumerate(earlier):
-            row = request_row(row, self.phrases, is_latest=number == last)
-            found[row.partition(" ")[0]] = row
-        for row in newer:
-            handle = row.partition(" ")[0]
-            found.pop(handle, None)
-            found[handle] = row
-        return tuple(found.values())
-
-    def requests(self) -> list[str]:
-        """List the requests of the user, each with the last statement before the next one."""
-        asked = [
-            (index, words)
-            for index, message in enumerate(self.messages)
-            if message.role == "user" and index not in self.observed
-            if not is_snapshot(self.view.messages[index])
-            if (words := one_line(user_words(message))) and _asks(words)
-        ]
-        found, before = [], set[str]()
-        for number, (index, words) in enumerate(asked):
-            end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
-            between = range(index + 1, end)
-            if index in self.folded or not self.folded.isdisjoint(between):
-                latest = number + 1 == len(asked)
-                said, answer = self._answer(between, latest=latest)
-                if index not in self.folded and said not in (*self.folded, NOTHING):
-                    continue  # The reader sees both.
-                if said == NOTHING and not latest and words in before:
-                    continue  # A client stated it again, such as after a compaction of its own.
-                before.add(words)
-                whole = "" if index in self.folded else self.phrases.beside
-                found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
-        return found[-REQUESTS_SHOWN:]
-
-    def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
-        """Return where a statement stands that says best what came of a request, and a row."""
-        announced, place = "", NOTHING
-        for index in reversed(between):
-            message = self.messages[index]
-            text = message.text if message.role == "assistant" else ""
-            if self.observed:
-                text = without_action(text)[0]
-            if text.strip():
-                answer = one_line(self._telling(text[:20_000]))
-                working = latest and bool(message.calls or announced)
-                came = self.phrases.working if working else self.phrases.answered
-                row = f"{came}{_cut(answer, ANSWER)}"
-                if not is_chatter(answer) and not answer.endswith((":", "：")):
-                    return index, row
-                # What it says next tells nothing; an earlier statement may.
-                announced, place = (announced, place) if announced else (row, index)
-        return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
-
-    def _telling(self, text: str) -> str:
-        """Return the statement of an answer that is worth the most, whole if it is short."""
-        said = _FENCED.sub(_code_line, text)
-        text = said if said.strip() else text
-        source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
-        pieces = prose(text)
-        ranked = [
-            worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
-            for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
-        ]
-        best = pieces[ranked.index(max(ranked))]
-        sentences = _sentences(text[slice(*best)])
-        first = next((n for n, s in enumerate(sentences) if _OUTCOME.search(s)), 0)
-        return " ".join(sentences[first:])
 
     # --- plan, files ---------------------------------------------------------------------
 
@@ -335,12 +234,12 @@ class _Found:
             if hidden or not command or only_shows(command) or not isinstance(came, ToolResult):
                 continue
             if said := printed_verdict(verdict(came.text), came.text):
-                shown = _cut(one_line(brief_command(command, self.phrases)), COMMAND)
-                yield f"{ITEM}{shown} → {_cut(one_line(said), VERDICT)}"
+                shown = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
+                yield f"{ITEM}{shown} → {shorten(one_line(said), VERDICT)}"
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
-        command = f"{_cut(aim, COMMAND)} → " if aim else ""
+        command = f"{shorten(aim, COMMAND)} → " if aim else ""
         lines = indent("\n".join(finding.lines))
         return f"{self._handle(finding.position)} {command}{lines}"
 
@@ -356,13 +255,13 @@ class _Found:
             lowered = message.text.lower()
             if not any(needle in lowered for needle in _VAIN_NEEDLES):
                 continue
-            sentences = _long_sentences(message)
-            for number, sentence in enumerate(sentences):
+            said = _long_sentences(message)
+            for number, sentence in enumerate(said):
                 if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
                     # "It did not work." needs the sentence before.
                     start = number - 1 if number and _REFERS.match(sentence) else number
-                    text = one_line(" ".join(sentences[start : number + 1]))
-                    found.setdefault(text, f"{self._handle(index)} {_cut(text, ANSWER)}")
+                    text = one_line(" ".join(said[start : number + 1]))
+                    found.setdefault(text, f"{self._handle(index)} {shorten(text, ANSWER)}")
                     break
         return list(found.values())[::-1]
 
@@ -375,38 +274,10 @@ class _Found:
                     return
                 named = [s for s in _long_sentences(message) if _NEXT.search(s)]
                 if named:
-                    yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
+                    yield self.phrases.marks["agent"] + shorten(one_line(named[-1]), ANSWER)
                 return
-
-
-def _code_line(block: re.Match[str]) -> str:
-    """Return what an answer shows of a block of code: its first line where it is announced."""
-    before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
-    if not before.endswith((":", "：")):
-        return "\n\n"
-    line, rest = block.groups()
-    return f"`{line[:CODE].rstrip()}`{' …' if rest.strip() or len(line) > CODE else ''}\n"
-
-
-def _asks(words: str) -> bool:
-    """Return True if a user says something: neither a slip nor that a client was interrupted."""
-    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
-
-
-def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text, each of one line."""
-    found = (one for line in text.split("\n") for one in SENTENCE_END.split(line))
-    return [sentence for sentence in map(str.strip, found) if sentence]
 
 
 def _long_sentences(message: Message) -> list[str]:
     text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
-    return [sentence for sentence in _sentences(text) if len(sentence) > 20]
-
-
-def _cut(text: str, most: int) -> str:
-    """Cut a text between words, or at the end of a sentence that is near."""
-    if len(text) <= most:
-        return text
-    ends = [gap.start() for gap in SENTENCE_END.finditer(text, most // 2, most)]
-    return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"
+    return [sentence for sentence in sentences(text) if len(sentence) > 20]

@@ -185,3 +185,17 @@ def dedent_lines(text: str) -> str:
         return ""
     margin = min(len(line) - len(line.lstrip()) for line in kept)
     return "\n".join(line[margin:] for line in kept)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each of one line."""
+    found = (one for line in text.split("\n") for one in SENTENCE_END.split(line))
+    return [sentence for sentence in map(str.strip, found) if sentence]
+
+
+def shorten(text: str, most: int) -> str:
+    """Cut a text between words, or at the end of a sentence that is near."""
+    if len(text) <= most:
+        return text
+    ends = [gap.start() for gap in SENTENCE_END.finditer(text, most // 2, most)]
+    return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,159 @@
+"""Requests: what the user asked for, each with the statement that says best what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from foldline.core.strategy import CompactionContext
+from foldline.lazy_patterns import lazy_pattern
+from foldline.snapshot.announcements import is_chatter
+from foldline.snapshot.format import handle_at, one_line
+from foldline.snapshot.phrases import Phrases
+from foldline.snapshot.phrasing import request_row
+from foldline.snapshot.sources import SourceText
+from foldline.snapshot.statements import prose, sentences, shorten
+from foldline.snapshot.worth import Judge
+from foldline.values.frames import user_words
+from foldline.values.observations import without_action
+from foldline.values.protect import is_snapshot
+from foldline.values.view import View
+
+REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
+"""How many of the newest requests are listed, and characters of each and of what came of it."""
+
+NOTHING: Final = -1
+"""The place of a statement that there is not."""
+
+INTERRUPTED: Final = "[Request interrupted by user"
+"""How a client reports in the user's name that the user stopped it."""
+
+OUTCOME: Final = 1.5
+"""How much more a statement tells what came of a request that has a word of outcomes."""
+
+CODE: Final = 60
+"""Characters of a block of code that an answer shows."""
+
+_OUTCOME = lazy_pattern(
+    r"\b(?:done|fixed|added|removed|created|updated|changed|implemented|complete\w*|pass(?:es|ed)?"
+    r"|works?|fail\w*|found|because|cannot|can't|should|is now|are now|root cause|conclusion)\b"
+    r"|完成|修复|已|失败|通过|原因|✅|❌",
+    re.IGNORECASE,
+)
+_FENCED = lazy_pattern(
+    r"^[ \t]*```[^\n]*\s*([^\n]*)(.*?)(?:^[ \t]*```[ \t]*$\s*|\Z)", re.MULTILINE | re.DOTALL
+)
+
+
+class Requests:
+    """
+    The requests of the user in some messages.
+
+    Args:
+        view: What the model sees.
+        context: Handles.
+        folded: The positions of the messages that are folded.
+        judge: Says what statements are worth.
+        phrases: The words of the rows.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        context: CompactionContext,
+        folded: frozenset[int],
+        judge: Judge,
+        phrases: Phrases,
+    ) -> None:
+        self.view, self.context, self.folded = view, context, folded
+        self.judge, self.phrases = judge, phrases
+        self.messages, self.observed = view.original_messages, view.observed
+
+    def rows(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """List the requests of an earlier snapshot too; what was last said of one counts."""
+        newer = self._newer()
+        last = len(earlier) - 1 if not newer else -1
+        found: dict[str, str] = {}
+        for number, row in enumerate(earlier):
+            row = request_row(row, self.phrases, is_latest=number == last)
+            found[row.partition(" ")[0]] = row
+        for row in newer:
+            handle = row.partition(" ")[0]
+            found.pop(handle, None)
+            found[handle] = row
+        return tuple(found.values())
+
+    def _newer(self) -> list[str]:
+        """List the requests of the user, each with the last statement before the next one."""
+        asked = [
+            (index, words)
+            for index, message in enumerate(self.messages)
+            if message.role == "user" and index not in self.observed
+            if not is_snapshot(self.view.messages[index])
+            if (words := one_line(user_words(message))) and _asks(words)
+        ]
+        found, before = [], set[str]()
+        for number, (index, words) in enumerate(asked):
+            end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
+            between = range(index + 1, end)
+            if index in self.folded or not self.folded.isdisjoint(between):
+                latest = number + 1 == len(asked)
+                said, answer = self._answer(between, latest=latest)
+                if index not in self.folded and said not in (*self.folded, NOTHING):
+                    continue  # The reader sees both.
+                if said == NOTHING and not latest and words in before:
+                    continue  # A client stated it again, such as after a compaction of its own.
+                before.add(words)
+                whole = "" if index in self.folded else self.phrases.beside
+                handle = handle_at(self.view, self.context, index)
+                found.append(f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}")
+        return found[-REQUESTS_SHOWN:]
+
+    def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
+        """Return where a statement stands that says best what came of a request, and a row."""
+        announced, place = "", NOTHING
+        for index in reversed(between):
+            message = self.messages[index]
+            text = message.text if message.role == "assistant" else ""
+            if self.observed:
+                text = without_action(text)[0]
+            if text.strip():
+                answer = one_line(self._telling(text[:20_000]))
+                working = latest and bool(message.calls or announced)
+                came = self.phrases.working if working else self.phrases.answered
+                row = f"{came}{shorten(answer, ANSWER)}"
+                if not is_chatter(answer) and not answer.endswith((":", "：")):
+                    return index, row
+                # What it says next tells nothing; an earlier statement may.
+                announced, place = (announced, place) if announced else (row, index)
+        return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
+
+    def _telling(self, text: str) -> str:
+        """Return the statement of an answer that is worth the most, whole if it is short."""
+        said = _FENCED.sub(_code_line, text)
+        text = said if said.strip() else text
+        source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
+        pieces = prose(text)
+        ranked = [
+            worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
+            for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
+        ]
+        best = pieces[ranked.index(max(ranked))]
+        told = sentences(text[slice(*best)])
+        first = next((n for n, s in enumerate(told) if _OUTCOME.search(s)), 0)
+        return " ".join(told[first:])
+
+
+def _asks(words: str) -> bool:
+    """Return True if a user says something: neither a slip nor that a client was interrupted."""
+    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
+
+
+def _code_line(block: re.Match[str]) -> str:
+    """Return what an answer shows of a block of code: its first line where it is announced."""
+    before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
+    if not before.endswith((":", "：")):
+        return "\n\n"
+    line, rest = block.groups()
+    return f"`{line[:CODE].rstrip()}`{' …' if rest.strip() or len(line) > CODE else ''}\n"
