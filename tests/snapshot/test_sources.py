@@ -51,8 +51,8 @@ REFUSAL = "The user doesn't want to proceed with this tool use."
     [
         (
             (
-                f"{REFUSAL} The tool use was rejected (eg. if it was a file edit, the new_string was "
-                "NOT written to the file). To tell you how to proceed, the user said:\nUse b.py."
+                f"{REFUSAL} The tool use was rejected (eg. if it was a file edit, the new_string "
+                "was NOT written). To tell you how to proceed, the user said:\nUse b.py."
             ),
             f"{REFUSAL} Use b.py.",
         ),
@@ -75,11 +75,18 @@ REFUSAL = "The user doesn't want to proceed with this tool use."
 )
 def test_what_a_user_says_to_a_call_is_a_reply_and_nothing_was_written(result, reply):
     found = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
-    assert [source for source in found if source[0] != "change"] == [
-        ("user", "t"),
-        ("reply", reply),
-    ]
-    assert LONG not in found[1][1]
+    (_, row) = found
+    assert row[0] == "reply"
+    assert row[1].startswith("edit a.py ")
+    assert row[1].endswith(f"\n→ {reply}")
+    assert LONG not in row[1]
+
+
+def test_a_long_reply_is_quoted_by_its_sentences():
+    result = f"{REFUSAL} To tell you how to proceed, the user said:\n{LONG * 9}"
+    (_, called, row) = told(U("t"), A(run(name="edit", path="a.py")), T("1", result))
+    assert called == ("change", "edit a.py")
+    assert row == ("reply", f"{REFUSAL} {LONG * 9}")
 
 
 def test_an_output_that_quotes_a_refusal_is_no_reply():

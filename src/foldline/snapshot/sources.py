@@ -58,6 +58,9 @@ _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:
 WHOLE_RESULT, VERDICT = 254, 200
 """Characters of a result that is quoted whole with its call, and of what sums up a longer one."""
 
+REPLY: Final = 800
+"""Characters of a reply that stands in one row with its call."""
+
 HEADINGS: Final = 4
 """Headings, and sentences, that a report has at least."""
 
@@ -204,10 +207,14 @@ class _Reader:
                 else:
                     came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
                 line = f"{line}\n→ {came}" if came and not reply else line
-        self._add(position, place, speaker, line, whole=True)
         if reply and site is not None:
-            self._add(site.message, site.part, "reply", reply)
+            # What was refused stands with it, unless it is long.
+            brief = len(reply) <= REPLY
+            line = f"{line}\n→ {reply}" if brief else line
+            self._add(position, place, "reply" if brief else speaker, line, whole=True)
+            self._add(site.message, site.part, "reply", "" if brief else reply)
             return
+        self._add(position, place, speaker, line, whole=True)
         texts = list(long_arguments(call.arguments if arguments is None else arguments))
         if site is not None and texts:
             # Superseded by the report of another agent, or by what was written after all.
