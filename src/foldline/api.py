@@ -219,8 +219,8 @@ def compact_transcript(
         answer = functools.partial(run_ask, summarizer)
     outcome = drive(compact_view(before, budget, policy, context, Sources()), answer)
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
-    shown = transcript.with_messages(outcome.view.messages)
-    return Compaction(None, receipt, transcript, shown, counter)
+    compacted = transcript.with_messages(outcome.view.messages)
+    return Compaction(None, receipt, transcript, compacted, counter)
 
 
 def _nobody(_: Ask) -> Reply:

@@ -98,16 +98,16 @@ def read_content(number: int, most: int) -> Content:
         TooLarge: It has more.
         OSError: It is no regular file, or cannot be read.
     """
-    told = os.fstat(number)
-    if not stat.S_ISREG(told.st_mode):
+    status = os.fstat(number)
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(0, "it is no regular file")
     pieces, left = [], most + 1
     while left > 0 and (piece := os.read(number, min(left, 1 << 16))):
         pieces.append(piece)
         left -= len(piece)
-    if not left or told.st_size > most:
+    if not left or status.st_size > most:
         raise TooLarge(f"it has more than {most:,} bytes")
-    return Content(b"".join(pieces), stat.S_IMODE(told.st_mode), told.st_mtime_ns)
+    return Content(b"".join(pieces), stat.S_IMODE(status.st_mode), status.st_mtime_ns)
 
 
 class Root:

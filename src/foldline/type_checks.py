@@ -92,13 +92,13 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise _wrong(name, "a list", value)
         return tuple(_convert(get_args(hint)[0], item, name) for item in islice(value, MOST))
-    wanted = str if origin is Literal else origin or hint
-    if wanted is Any or not isinstance(wanted, type) or getattr(wanted, "_is_protocol", False):
+    kind = str if origin is Literal else origin or hint
+    if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
         return value
     strange = origin is Iterable and isinstance(value, (str, bytes))
-    if strange or not isinstance(value, wanted):
-        raise _wrong(name, _WORDS.get(wanted, f"a {wanted.__name__}"), value)
-    return value if wanted is not str or type(value) is str else str.__str__(value)
+    if strange or not isinstance(value, kind):
+        raise _wrong(name, _WORDS.get(kind, f"a {kind.__name__}"), value)
+    return value if kind is not str or type(value) is str else str.__str__(value)
 
 
 _WORDS = {str: "a text", bool: "true or false", NoneType: "true or false"}
@@ -125,8 +125,8 @@ def _number(kind: type, value: Any, name: str) -> Any:
     raise _wrong(name, "a whole number" if kind is int else "a number", value)
 
 
-def _wrong(name: str, wanted: str, value: Any) -> InputError:
-    return InputError(f"{wanted} is wanted here, not a {type(value).__name__}", field=name)
+def _wrong(name: str, expected: str, value: Any) -> InputError:
+    return InputError(f"{expected} is wanted here, not a {type(value).__name__}", field=name)
 
 
 def check_fields(record: Any) -> None:

@@ -20,7 +20,7 @@ def test_a_summary_of_20_10_5_and_2_to_1_pays_after_so_many_requests(
     input_price, output, requests
 ):
     found = [
-        pays_after(1 - 1 / size, added=1 / size, asked=input_price + output / size)
+        pays_after(1 - 1 / size, added=1 / size, summary_cost=input_price + output / size)
         for size in (20, 10, 5, 2)
     ]
     assert [round(number, 1) for number in found] == requests
@@ -37,7 +37,7 @@ def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():
     assert pays_after(-5, behind=1) is None
     assert pays_after(100) == 0.0
     assert pays_after(100, behind=1, factors=Factors(read=0.0)) is None
-    assert pays_after(0, added=1, asked=5) is None
+    assert pays_after(0, added=1, summary_cost=5) is None
     assert pays_after(0, behind=10) is None
 
 

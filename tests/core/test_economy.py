@@ -66,7 +66,7 @@ def test_a_cold_cache_is_a_reason_to_fold_at_once():
 
 
 def test_a_model_that_tells_what_happened_has_to_be_paid_as_well():
-    assert fold_at(1_000, asked=100_000) > fold_at(1_000)
+    assert fold_at(1_000, summary_cost=100_000) > fold_at(1_000)
 
 
 def test_prices_decide():

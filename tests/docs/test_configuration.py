@@ -68,7 +68,8 @@ def test_hooks_and_variables_are_named():
 def test_the_figures_of_the_costs_are_those_of_the_formulas():
     for price, output in ((0.1, 5.0), (1.0, 5.0), (0.2, 1.0)):
         found = [
-            pays_after(1 - 1 / n, added=1 / n, asked=price + output / n) for n in (20, 10, 5, 2)
+            pays_after(1 - 1 / n, added=1 / n, summary_cost=price + output / n)
+            for n in (20, 10, 5, 2)
         ]
         assert ", ".join(f"{number:.1f}" for number in found) in PAGE
 

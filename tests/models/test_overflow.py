@@ -64,7 +64,7 @@ LIMITS = list(_rows())
 def test_every_provider_is_understood_with_its_numbers(provider, words, limit, asked, status):
     found = detect(Failure(status=status, text=words))
     assert found is not None
-    assert (found.limit, found.asked) == (limit, asked)
+    assert (found.limit, found.requested) == (limit, asked)
     assert found.how == provider or status == 413
 
 

@@ -59,7 +59,7 @@ def test_with_a_model_its_price_is_known_before_it_is_paid():
     assert found.input_tokens > 500
     assert found.output_tokens > 0
     assert found.usd == pytest.approx((found.input_tokens + 5 * found.output_tokens) / 1e6)
-    floor = pays_after(found.freed, behind=found.rewritten, asked=found.usd / 3e-6)
+    floor = pays_after(found.freed, behind=found.rewritten, summary_cost=found.usd / 3e-6)
     assert found.requests is not None
     assert floor is not None
     assert found.requests > floor

@@ -111,7 +111,7 @@ def test_the_row_that_is_asked_for_is_quoted_as_it_was_written(layout):
     asked = Query.in_words("What does order W4217 cost?")
     text = json.dumps(ORDERS, **layout)
     tokens = COUNTER.text(text) // 10
-    short = excerpt(text, tokens, COUNTER, handle="abcdef", asked=asked)
+    short = excerpt(text, tokens, COUNTER, handle="abcdef", query=asked)
     assert json.dumps(ORDERS[217]).replace(" ", "") in short.replace(" ", "")
     assert COUNTER.text(short) <= tokens
 

@@ -11,7 +11,7 @@ import pytest
 
 from foldline.errors import InputError
 from foldline.tools import NoteTool, Toolbox
-from foldline.tools.notes import SHOWN
+from foldline.tools.notes import PREVIEW
 from foldline.tools.output import ErrorCode
 
 
@@ -151,7 +151,7 @@ def test_a_model_reads_json_and_errors_by_their_kind(notes: NoteTool) -> None:
     made = box.run("note", {"action": "create", "title": "长", "content": "字" * 5_000})
     shown = json.loads(box.run("note", '{"action": "list"}').text)[0]
     assert shown["note_id"] == made.text
-    assert shown["content"].startswith("字" * SHOWN + "… [3,000 characters more")
+    assert shown["content"].startswith("字" * PREVIEW + "… [3,000 characters more")
     assert json.loads(box.run("note", {"action": "read", "note_id": made.text}).text)[
         "content"
     ] == ("字" * 5_000)

@@ -23,7 +23,7 @@ MOST_FILES: Final = 200
 LARGEST: Final = 10 << 20
 """So many files are remembered, those touched last; one of more bytes is not looked at."""
 
-GONE: Final = ""
+MISSING: Final = ""
 """Stands for the hash of a file that is not there."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -64,10 +64,10 @@ class WorkspaceState:
         """Return what is different now, of the files that are remembered."""
         files = []
         for path, before in self.files.items():
-            after = now.files.get(path, GONE)
+            after = now.files.get(path, MISSING)
             if before != after:
-                what = "created" if before == GONE else "deleted" if after == GONE else "changed"
-                files.append((path, what))
+                what = "deleted" if after == MISSING else "changed"
+                files.append((path, "created" if before == MISSING else what))
         heads = (self.git_head, now.git_head)
         return WorkspaceChanges(tuple(files), None if heads[0] == heads[1] else heads)
 
@@ -118,7 +118,7 @@ def _hash(root: Root, path: str) -> str:
     try:
         return hashlib.sha256(root.read(root.parts(path), LARGEST).data).hexdigest()
     except (OSError, FoldlineError):
-        return GONE
+        return MISSING
 
 
 def git_head(folder: Path) -> str:

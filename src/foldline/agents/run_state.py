@@ -173,9 +173,9 @@ class RunState:
 
     def spent(self) -> AgentSpending:
         """Return what is spent by now, the time included."""
-        gone = monotonic() - self._since
-        self._since += gone
-        self.spending = replace(self.spending, seconds=self.spending.seconds + gone)
+        elapsed = monotonic() - self._since
+        self._since += elapsed
+        self.spending = replace(self.spending, seconds=self.spending.seconds + elapsed)
         return self.spending
 
     @property

@@ -39,7 +39,7 @@ class Exit(IntEnum):
     BROKEN_PIPE = 141
 
 
-class ReaderGone(Exception):
+class OutputClosed(Exception):
     """Whoever read the output stopped reading."""
 
 
@@ -87,7 +87,7 @@ def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) ->
     try:
         result = command()
         sys.stdout.flush()
-    except (BrokenPipeError, ReaderGone):
+    except (BrokenPipeError, OutputClosed):
         return _end_quietly()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

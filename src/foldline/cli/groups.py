@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from foldline.cli.errors import ReaderGone, run
+from foldline.cli.errors import OutputClosed, run
 
 
 class NamingGroup(click.Group):
@@ -67,8 +67,8 @@ class LazyGroup(NamingGroup):
         unknown = args and args[0] not in self._summaries and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self._summaries, 1)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"There is no command {args[0][:60]!r}.{meant}")
+            suggestion = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"There is no command {args[0][:60]!r}.{suggestion}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -106,4 +106,4 @@ class LazyGroup(NamingGroup):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             # click would turn it into exit code 1, which here means an unexpected error.
-            raise ReaderGone from error
+            raise OutputClosed from error

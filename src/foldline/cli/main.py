@@ -43,8 +43,8 @@ Exit codes: 0 done, 1 unexpected, 2 usage, 3 bad input, 4 cannot fit,
 """
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _show_version(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
+    if requested:
         import foldline
 
         click.echo(f"foldline {foldline.__version__}")

@@ -61,11 +61,11 @@ class PlaceType(click.Path):
         return value if is_url(value) else super().convert(value, param, ctx)
 
 
-def _refusal(value: Any, what: str, wanted: Any) -> str:
-    least, most = wanted.min, wanted.max
-    start = "above" if wanted.min_open else "from"
+def _refusal(value: Any, what: str, limits: Any) -> str:
+    least, most = limits.min, limits.max
+    start = "above" if limits.min_open else "from"
     if least is not None:
-        end = f" to {most:,}" if most is not None else "" if wanted.min_open else " on"
+        end = f" to {most:,}" if most is not None else "" if limits.min_open else " on"
         what = f"{what} {start} {least:,}{end}"
     return f"{str(value)[:40]!r} is not {what}."
 

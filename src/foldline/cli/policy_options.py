@@ -145,12 +145,12 @@ def _value(key: str, text: str, default: object) -> Any:
     """Read a value as what the default is: a whole number, a number, or names."""
     if not isinstance(default, (int, float)):
         return tuple(name.strip() for name in text.split(",") if name.strip())
-    wanted = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
+    expected = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
     with suppress(ValueError):
         value = int(text) if isinstance(default, int) else float(text)
         if 0 <= value < 1e9:
             return value
-    raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
+    raise BudgetError(f"{key} must be {expected}, not {text[:40]!r}.")
 
 
 def pin_messages(transcript: Transcript, pins: Sequence[str], keep: int) -> Transcript:

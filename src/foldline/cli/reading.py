@@ -194,18 +194,18 @@ def _is_large(file: str) -> bool:
     return False
 
 
-def _choose(recording: Recording, wanted: str | None) -> int:
+def _choose(recording: Recording, requested: str | None) -> int:
     names = [conversation.name for conversation in recording.conversations]
-    if wanted is None:
+    if requested is None:
         return len(names) - 1
-    if wanted in names:
-        return names.index(wanted)
-    if wanted.removeprefix("-").isdecimal() and wanted.isascii() and len(wanted) < 10:
-        number = int(wanted)
+    if requested in names:
+        return names.index(requested)
+    if requested.removeprefix("-").isdecimal() and requested.isascii() and len(requested) < 10:
+        number = int(requested)
         if 1 <= abs(number) <= len(names):
             return number - 1 if number > 0 else len(names) + number
     listed = ", ".join(f"{n} ({name})" for n, name in enumerate(names[:8], 1))
     more = ", …" if len(names) > 8 else ""
     raise InputError(
-        f"There is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
+        f"There is no conversation {requested[:60]!r}", hint=f"The file has {listed}{more}."
     )

@@ -144,7 +144,7 @@ def _fit(
 ) -> Assembled:
     """Render; as long as the whole is too large, the packet that is worth least goes."""
     kept = [item for item in items if item.text.strip()]
-    gone = [_drop(item) for item in items if not item.text.strip()]
+    removed = [_drop(item) for item in items if not item.text.strip()]
     while True:
         sections = _arrange(task, [*must, *kept])
         text = render(sections, task.frame)
@@ -152,9 +152,9 @@ def _fit(
         if tokens <= task.config.max_tokens or not kept:
             break
         worst = min(range(len(kept)), key=lambda at: (kept[at].score, -at))
-        gone.append(_drop(kept.pop(worst)))
+        removed.append(_drop(kept.pop(worst)))
     short = {fingerprint(i.packet): i.text for i in kept if i.method != "keep"}
-    return Assembled(text, tokens, sections, (*left_out, *gone), short)
+    return Assembled(text, tokens, sections, (*left_out, *removed), short)
 
 
 def _arrange(task: AssemblyTask, items: Sequence[ContextItem]) -> tuple[ContextSection, ...]:

@@ -69,16 +69,16 @@ def density(items: Sequence[ContextItem]) -> QualityMeasure:
     A line counts when at least three tenths of its terms were not said before it; blank lines,
     rules and repetitions do not.
     """
-    said: set[str] = set()
+    known_terms: set[str] = set()
     shares = []
     for item in items:
         telling = whole = 0
         for unit in units(item.text):
             found = set(terms(unit))
-            new = found - said
+            new = found - known_terms
             whole += max(1, len(unit))
             telling += len(unit) if found and len(new) >= NEW * len(found) else 0
-            said |= found
+            known_terms |= found
         shares.append(telling / (whole or 1))
     thin = [(share, item) for share, item in zip(shares, items, strict=True) if share < THIN]
     return QualityMeasure(
@@ -137,7 +137,7 @@ class CoverageWord:
 
     def within(self, held: frozenset[str]) -> bool:
         """Return True if a text with these terms speaks of it."""
-        return any(wanted <= held for wanted in self.alternatives)
+        return any(required <= held for required in self.alternatives)
 
 
 def query_words(query: str) -> list[CoverageWord]:
@@ -165,11 +165,11 @@ def _characters(run: str) -> Iterator[CoverageWord]:
     joined = False
     for at, letter in enumerate(run):
         pairs = (run[at - 1 : at + 1] if at else "", run[at : at + 2])
-        wanted = tuple(frozenset((p,)) for p in pairs if p in known and len(p) == 2)
+        alternatives = tuple(frozenset((p,)) for p in pairs if p in known and len(p) == 2)
         if letter not in known:  # it carries only grammar
             joined = False
             continue
-        yield CoverageWord(letter, wanted or (frozenset((letter,)),), joined)
+        yield CoverageWord(letter, alternatives or (frozenset((letter,)),), joined)
         joined = True
 
 
@@ -187,13 +187,13 @@ def completeness(
         items: What is in.
         others: What was left out; a missing word is looked for there.
     """
-    asked = query_words(query)
+    words = query_words(query)
     inside = [term_set(item.text) for item in items]
     outside = [term_set(packet.content) for packet in others]
     cut = [term_set(i.packet.content) if i.whole > i.tokens else frozenset[str]() for i in items]
     texts = (*inside, *outside)
-    weights = [_weight(word, texts) for word in asked]
-    present = [any(word.within(held) for held in inside) for word in asked]
+    weights = [_weight(word, texts) for word in words]
+    present = [any(word.within(held) for held in inside) for word in words]
     total = sum(weights)
     holders = [
         *((held, item.whole, item.packet.label) for held, item in zip(cut, items, strict=True)),
@@ -201,7 +201,7 @@ def completeness(
     ]
     found = list[MeasureFinding]()
     before = False
-    for word, weight, there in zip(asked, weights, present, strict=True):
+    for word, weight, there in zip(words, weights, present, strict=True):
         if not there:
             one = _missing_word(word, weight / total, holders)
             if word.joined and before and found[-1].other == one.other:

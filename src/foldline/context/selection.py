@@ -111,9 +111,9 @@ def judge_relevance(
 
 def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, float]:
     """Return which share of the query's information each of its terms carries."""
-    asked = frozenset(cut_terms(query[:LONGEST_LOOK]))
-    spread = Counter(term for packet in packets for term in asked & term_set(packet.content))
-    says = {term: flat_rarity(spread[term], len(packets)) for term in asked}
+    query_terms = frozenset(cut_terms(query[:LONGEST_LOOK]))
+    spread = Counter(term for packet in packets for term in query_terms & term_set(packet.content))
+    says = {term: flat_rarity(spread[term], len(packets)) for term in query_terms}
     total = sum(says.values())
     return {term: value / total for term, value in says.items()}
 
@@ -168,12 +168,12 @@ def score_packets(
     judged = judge_relevance(query, packets, embedder)
     for packet, tokens, found in zip(packets, costs, judged, strict=True):
         since = newest - _position(packet)
-        said = _position(packet) >= 0
+        is_message = _position(packet) >= 0
         relevance, parts = _relevance(
-            packet, found, said and since < config.recent_messages, config
+            packet, found, is_message and since < config.recent_messages, config
         )
         age = recency(packet.seconds, now, config.decay)
-        if age is None and said:
+        if age is None and is_message:
             age = max(LEAST_RECENCY, math.exp(-MESSAGE_DECAY * since))
         score = relevance
         if age is not None:
@@ -203,8 +203,8 @@ def _relevance(
 def _position(packet: ContextPacket) -> int:
     """Return the place of a message in its conversation, -1 for anything else."""
     position = packet.metadata.get("position")
-    is_said = packet.type == "conversation_history" and isinstance(position, int)
-    return position if is_said and isinstance(position, int) else -1
+    is_message = packet.type == "conversation_history" and isinstance(position, int)
+    return position if is_message and isinstance(position, int) else -1
 
 
 Reason: TypeAlias = Literal["relevance", "repeats", "room", "section"]
@@ -293,17 +293,17 @@ def select(
     shortens = config.enable_compression and cap >= LEAST_CUT
     chosen: list[PacketChoice] = []
     skipped: list[ScoredPacket] = []
-    said = {query.strip()} if query.strip() else set[str]()
+    known_texts = {query.strip()} if query.strip() else set[str]()
     for one, twin in _diverse(good, config.diversity):
         text = one.packet.content.removeprefix("user: ").strip()
-        if twin or text in said:
+        if twin or text in known_texts:
             out.append(_leave_out(one, "repeats", twin or "the task"))
             continue
         need = min(one.tokens, cap) if shortens else one.tokens
         if need <= left.at(one.place):
             left.take(one.place, need)
             chosen.append(PacketChoice(one, need))
-            said.add(text)
+            known_texts.add(text)
         else:
             skipped.append(one)
     if config.enable_compression:
@@ -347,8 +347,8 @@ def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[Scor
     """
     ranked = sorted(good, key=lambda one: -one.score)
     pool, rest = ranked[:POOL], ranked[POOL:]
-    said = [one.terms for one in pool]
-    for at, likeness, nearest in diverse([one.score for one in pool], said, weight):
+    term_sets = [one.terms for one in pool]
+    for at, likeness, nearest in diverse([one.score for one in pool], term_sets, weight):
         yield pool[at], pool[nearest].packet.label if likeness >= REPEATS else ""
     yield from ((one, "") for one in rest)
 

@@ -178,8 +178,8 @@ def units(text: str) -> list[str]:
 
 
 def _worth(found: Sequence[str], query: str) -> list[float]:
-    asked = set(terms(query))
-    held = [asked.intersection(terms(unit)) for unit in found]
+    query_terms = set(terms(query))
+    held = [query_terms.intersection(terms(unit)) for unit in found]
     spread = Counter(term for shared in held for term in shared)
     says = {term: flat_rarity(count, len(found)) for term, count in spread.items()}
     first = next((at for at, unit in enumerate(found) if unit.strip()), 0)

@@ -155,14 +155,14 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     Raises:
         InputError: One of them is no message; the error names it.
     """
-    said = [(index, *_read_message(message, index)) for index, message in enumerate(messages)]
+    rows = [(index, *_read_message(message, index)) for index, message in enumerate(messages)]
     return tuple(
         ContextPacket(
             f"{role}: {text}",
             when,
             metadata={"type": "conversation_history", "role": role, "position": index},
         )
-        for index, role, text, when in said[-MOST_HISTORY:]
+        for index, role, text, when in rows[-MOST_HISTORY:]
         if text.strip()
     )
 

@@ -87,11 +87,11 @@ class ContextFrame:
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
         tongue = config.language
-        spoken = tongue
+        code = tongue
         if tongue == "auto":
-            spoken = "zh" if language([query]) is CHINESE else "en"
+            code = "zh" if language([query]) is CHINESE else "en"
         headings = "zh" if tongue == "zh" else "en"
-        return cls(ORDERS[config.order], config.form, headings, spoken, WORDS[spoken])
+        return cls(ORDERS[config.order], config.form, headings, code, WORDS[code])
 
 
 def arrange(
@@ -187,8 +187,8 @@ def _section(section: ContextSection, frame: ContextFrame) -> str:
 def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list[dict[str, str]]:
     """Write sections as chat messages: what never changes as the system's, the rest the user's."""
     stable = render((s for s in sections if s.place in STABLE), frame)
-    asked = render((s for s in sections if s.place not in STABLE), frame)
-    pairs = (("system", stable), ("user", asked))
+    user_text = render((s for s in sections if s.place not in STABLE), frame)
+    pairs = (("system", stable), ("user", user_text))
     return [{"role": role, "content": text} for role, text in pairs if text]
 
 

@@ -81,8 +81,8 @@ class Breaker:
 
     def wait(self, now: float) -> float:
         """Return how many seconds it stays open from a moment on, 0 when it is not open."""
-        gone = now - self.since
-        if self.failures < self.threshold or self.eased or gone < 0:
+        elapsed = now - self.since
+        if self.failures < self.threshold or self.eased or elapsed < 0:
             # A clock that was set back must not keep it open for years.
             return 0.0
-        return max(0.0, self.seconds - gone)
+        return max(0.0, self.seconds - elapsed)

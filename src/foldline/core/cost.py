@@ -36,7 +36,7 @@ def pays_after(
     *,
     behind: float = 0.0,
     added: float = 0.0,
-    asked: float = 0.0,
+    summary_cost: float = 0.0,
     factors: Factors | None = None,
 ) -> float | None:
     """
@@ -44,20 +44,20 @@ def pays_after(
 
     The next request writes ``behind`` tokens that the cache held and ``added`` tokens that are
     new; then every request reads ``freed`` tokens fewer:
-    ``(asked + (write - read)·behind + write·added) / (read·freed)``.
+    ``(summary_cost + (write - read)·behind + write·added) / (read·freed)``.
 
     Args:
         freed: Tokens that the context is smaller.
         behind: Tokens that stay, after the first one that was removed; 0 when the cache is cold.
         added: Tokens of the summary.
-        asked: What the summary cost, in the price of input tokens: what its model read, at the
-            price of that, and ``factors.output`` times what it wrote.
+        summary_cost: What the summary cost, in the price of input tokens: what its model read, at
+            the price of that, and ``factors.output`` times what it wrote.
         factors: What tokens cost.
     """
     price = factors or Factors()
     if freed <= 0:
         return None
-    paid = asked + (price.write - price.read) * behind + price.write * added
+    paid = summary_cost + (price.write - price.read) * behind + price.write * added
     if paid <= 0:
         return 0.0
     return paid / (price.read * freed) if price.read > 0 else None
@@ -92,14 +92,14 @@ class CostEstimate:
         if self.status != "compacted":
             return f"nothing would change: {self.reason}"
         price = "an unknown price" if self.usd is None else f"at most {self.usd:.4f} US dollars"
-        asked = "no model is asked"
+        usage = "no model is asked"
         if self.asks:
-            asked = (
+            usage = (
                 f"a model reads about {self.input_tokens:,} tokens and writes at most "
                 f"{self.output_tokens:,}, for {price}"
             )
         pays = "never" if self.requests is None else f"after {self.requests:.1f} requests"
-        return f"frees {self.freed:,} tokens; {asked}; pays {pays}"
+        return f"frees {self.freed:,} tokens; {usage}; pays {pays}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON values."""

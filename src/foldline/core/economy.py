@@ -93,7 +93,7 @@ def saving(
     course: Course,
     target: int,
     *,
-    asked: float = 0.0,
+    summary_cost: float = 0.0,
     cold: bool = False,
     factors: Factors | None = None,
 ) -> Saving | None:
@@ -104,7 +104,7 @@ def saving(
         economy: Whether to look, and what stays.
         course: How the session went.
         target: What a compaction aims for when the window is full, in tokens.
-        asked: What a model costs that tells what happened, in tokens of input.
+        summary_cost: What a model costs that tells what happened, in tokens of input.
         cold: Whether the provider's cache has expired: then the next request writes what stays
             in any case, and folding costs no more than the model.
         factors: What tokens cost.
@@ -114,7 +114,7 @@ def saving(
     # Half as much again, or a fold would forget for next to nothing.
     if not economy.enabled or target <= keep or course.fill < 1.5 * keep or price.read <= 0:
         return None
-    rewrite = asked + (0.0 if cold else max(0.0, price.write - price.read) * keep)
+    rewrite = summary_cost + (0.0 if cold else max(0.0, price.write - price.read) * keep)
     read = price.read * course.above(keep)
     if read < rewrite:
         return None

@@ -68,19 +68,19 @@ class Prepared:
         """The edits that put a snapshot in the place of messages."""
         return tuple(e for e in self.edits if isinstance(e, Fold) and e.kind != "repair")
 
-    def misfit(self, shown: Sequence[Message], dialect: str) -> str:
+    def misfit(self, messages: Sequence[Message], dialect: str) -> str:
         """
         Return why the edits do not hold for what is shown now, "" when they do.
 
         Args:
-            shown: What the model sees now.
+            messages: What the model sees now.
             dialect: Whose rules count.
         """
         if dialect != self.dialect:
             return f"it was made for the format {self.dialect}"
-        if len(shown) < len(self.covered):
-            return f"it covers {len(self.covered):,} messages, {len(shown):,} are shown"
-        for old, new in zip(self.covered, shown, strict=False):
+        if len(messages) < len(self.covered):
+            return f"it covers {len(self.covered):,} messages, {len(messages):,} are shown"
+        for old, new in zip(self.covered, messages, strict=False):
             if old is not new and not _is_same(old, new):
                 return f"the message {old.id[:12]} is no longer shown as it was"
         return ""

@@ -119,9 +119,9 @@ class Compact:
         whole = counter.messages(there.messages) if self.budget < 1 else 1
         return Budget.of_tokens(max(1, int(self.budget * whole)))
 
-    def _write(self, shown: Transcript) -> str:
-        valid = apply(shown.messages, repair(shown.messages, self.to))
-        return json.dumps(dialect(self.to).encode(shown.with_messages(valid)), ensure_ascii=False)
+    def _write(self, result: Transcript) -> str:
+        valid = apply(result.messages, repair(result.messages, self.to))
+        return json.dumps(dialect(self.to).encode(result.with_messages(valid)), ensure_ascii=False)
 
 
 def named_policy(name: str, config: Config) -> Policy:

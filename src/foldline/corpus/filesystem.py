@@ -42,7 +42,7 @@ def connect(path: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _readable(path: str, wanted: str = "read") -> Iterator[None]:
+def _readable(path: str, action: str = "read") -> Iterator[None]:
     """Turn whatever a storage raises into an `InputError` that names the path."""
     try:
         yield
@@ -50,7 +50,7 @@ def _readable(path: str, wanted: str = "read") -> Iterator[None]:
         raise
     except Exception as error:  # every storage has exceptions of its own
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"{path} cannot be {wanted}: {reason[:300]}") from error
+        raise InputError(f"{path} cannot be {action}: {reason[:300]}") from error
 
 
 def read_whole(path: str, most: int) -> bytes:

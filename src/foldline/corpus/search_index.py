@@ -104,8 +104,8 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     """
     if k < 1:
         raise InputError(f"k is {k}; it is a number of conversations", field="k")
-    wanted = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
-    if not wanted:
+    query_terms = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
+    if not query_terms:
         raise InputError("The query has no words to look for")
     place = OutputFolder(out)
     manifest = place.manifest()
@@ -113,7 +113,7 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
         raise StoreError(f"{out} is no whole index.", hint="Run 'foldline corpus index' first.")
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for part in place.open_parts(manifest["parts"]):
-        for row in read_rows(part, "term", wanted):
+        for row in read_rows(part, "term", query_terms):
             found[tuple(row[name] for name in _PLACE)].append(row)
     return nsmallest(
         k,

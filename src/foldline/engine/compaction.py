@@ -12,7 +12,13 @@ from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.spending import within
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
-from foldline.reinjection.reinject import Sources, WantedItems, detach_first, make_room, put_back
+from foldline.reinjection.reinject import (
+    ReinjectionItems,
+    Sources,
+    detach_first,
+    make_room,
+    put_back,
+)
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Edit, Fold, apply
 from foldline.values.protect import unread
@@ -46,13 +52,13 @@ def compact_view(
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
-    wanted = WantedItems() if sources is None else sources.find(view)
-    budget, context = make_room(wanted, view, budget, context, policy)
+    items = ReinjectionItems() if sources is None else sources.find(view)
+    budget, context = make_room(items, view, budget, context, policy)
     steps = _climb_ladder(view, budget, policy, context)
     outcome, spent = yield from within(steps, context.limits, context.reader, view.counter.text)
     outcome = replace(outcome, spent=spent)
     if sources is not None and outcome.status == "compacted":
-        outcome = put_back(view, outcome, budget, context, wanted)
+        outcome = put_back(view, outcome, budget, context, items)
     return outcome
 
 
@@ -85,8 +91,8 @@ def _climb(
     for rung in rungs:
         if now.tokens > context.target and not (rung.last and now.tokens <= context.limit):
             # Early rungs may move an unread result behind its call.
-            shown = _mark_unread(now) if rung.early else now
-            step = yield from _climb_rung(rung, start, shown, budget, context)
+            current = _mark_unread(now) if rung.early else now
+            step = yield from _climb_rung(rung, start, current, budget, context)
             reports.append(step.report)
             edits += step.edits
             now = step.view if step.edits else now

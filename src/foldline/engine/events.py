@@ -99,7 +99,7 @@ class CompactionFinished(Event):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as JSON values; of what is recalled only the handles."""
-        told = {
+        values = {
             "event": self.kind,
             "session": self.session,
             "time": self.time,
@@ -113,8 +113,8 @@ class CompactionFinished(Event):
         }
         if self.receipt is not None:
             receipt = self.receipt.to_dict()
-            told["receipt"] = {**receipt, "recall": sorted(self.receipt.recall)}
-        return told
+            values["receipt"] = {**receipt, "recall": sorted(self.receipt.recall)}
+        return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,11 +149,11 @@ def recallable(
                 message = originals[number]
                 handle = part_handle(handles.get(number, number), message, edit.part)
                 out[edit.handle or handle] = _part_words(message, edit.part)
-            case Drop(messages=gone) | Fold(messages=gone):
+            case Drop(messages=removed) | Fold(messages=removed):
                 if isinstance(edit, Fold) and edit.kind != "repair":
                     handle = _alone(edit.snapshot.id, handles)
-                    out[handle] = f"the {len(gone)} messages of a snapshot"
-                for number in gone:
+                    out[handle] = f"the {len(removed)} messages of a snapshot"
+                for number in removed:
                     if number in originals:
                         out[handles.get(number, number)] = _words(originals[number])
     return out

@@ -307,13 +307,13 @@ def _media(message: Message) -> Iterator[Media]:
 
 
 def _result_names(
-    messages: Sequence[Message], pairing: Pairing, wanted: set[int]
+    messages: Sequence[Message], pairing: Pairing, positions: set[int]
 ) -> dict[int, str]:
     """Name the tools whose results a message holds, by its position."""
     names: dict[int, list[str]] = defaultdict(list)
     for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
-        if result.message in wanted and isinstance(part, ToolCall):
+        if result.message in positions and isinstance(part, ToolCall):
             names[result.message].append(part.name)
     return {index: ", ".join(dict.fromkeys(found)) for index, found in names.items()}
 

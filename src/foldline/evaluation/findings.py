@@ -99,9 +99,9 @@ def names(scores: Iterable[Score], of: str) -> list[str]:
     return list(dict.fromkeys(getattr(score, of) for score in scores))
 
 
-def select(scores: Iterable[Score], **wanted: str) -> list[Score]:
+def select(scores: Iterable[Score], **criteria: str) -> list[Score]:
     """Choose scores by their fields, such as ``method="Foldline default", goal="5%"``."""
-    return [s for s in scores if all(getattr(s, key) == name for key, name in wanted.items())]
+    return [s for s in scores if all(getattr(s, key) == name for key, name in criteria.items())]
 
 
 def overview(scores: Sequence[Score], title: str, measure: str = "need") -> ReportTable:

@@ -81,8 +81,8 @@ def _plain(arguments: str) -> str:
 
 def everything(messages: Sequence[Message]) -> str:
     """Return what a model reads in messages, as one text."""
-    shown = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
-    return "\n".join(f"[{message.role}] {render_message(message)}" for message in shown)
+    visible = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
+    return "\n".join(f"[{message.role}] {render_message(message)}" for message in visible)
 
 
 def body(messages: Sequence[Message]) -> list[Message]:

@@ -119,9 +119,9 @@ def policy_method(policy: Policy, config: Config | None = None) -> Method:
 def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
     texts, sizes = list[str](), list[int]()
     for message in messages:
-        gone = message.role == "tool"
-        texts.append(f"[{message.role}] {CLEARED if gone else render_message(message)}")
-        sizes.append(counter.text(CLEARED) if gone else counter.message(message))
+        is_tool_result = message.role == "tool"
+        texts.append(f"[{message.role}] {CLEARED if is_tool_result else render_message(message)}")
+        sizes.append(counter.text(CLEARED) if is_tool_result else counter.message(message))
     room = budget - sum(sizes)
     for index in reversed(range(len(messages))):
         if messages[index].role != "tool":

@@ -93,8 +93,8 @@ def in_session(policy: Policy, window: int, counter: TokenCounter, config: Confi
 
 def as_wire(there: Transcript) -> Wire:
     """Return a conversation as messages that are sent, its system prompt left out."""
-    spoken = [message for message in there.messages if message.role != "system"]
-    return dialect(WIRE).messages(apply(spoken, repair(spoken, WIRE)))
+    dialogue = [message for message in there.messages if message.role != "system"]
+    return dialect(WIRE).messages(apply(dialogue, repair(dialogue, WIRE)))
 
 
 def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bill:

@@ -84,11 +84,11 @@ def measure_retention(text: str, source: str, cut: CutPoint) -> RetainedUse:
     )
 
 
-def _in_lines(text: str, source: str, wanted: frozenset[str]) -> set[str]:
+def _in_lines(text: str, source: str, expected: frozenset[str]) -> set[str]:
     """Find the identifiers that stand in a line of the text which is a line of the source."""
     places: dict[str, list[set[str]]] = defaultdict(list)
     for line in text.split("\n"):
-        names = identifiers(line) & wanted
+        names = identifiers(line) & expected
         if names:
             words = set(_WORD.findall(line))
             for name in names:

@@ -72,11 +72,11 @@ def _standing(places: Places, messages: Sequence[Message]) -> frozenset[str]:
         tails[position : position + 1] = [rank[key]]
         lengths.append(position)
     chosen: set[str] = set()
-    wanted, bound = len(tails) - 1, len(rank)
+    target, bound = len(tails) - 1, len(rank)
     for key, length in zip(reversed(keys), reversed(lengths), strict=True):
-        if length == wanted and rank[key] < bound:
+        if length == target and rank[key] < bound:
             chosen.add(key)
-            wanted, bound = wanted - 1, rank[key]
+            target, bound = target - 1, rank[key]
     return frozenset(chosen)
 
 

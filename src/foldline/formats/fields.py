@@ -20,10 +20,10 @@ def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field:
     Raises:
         InputError: Naming message, field, what was found and what was expected.
     """
-    wanted = kinds if isinstance(kinds, tuple) else (kinds,)
-    if isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted):
+    expected = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(value, expected) and not (isinstance(value, bool) and bool not in expected):
         return value
-    names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in wanted)
+    names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in expected)
     found = _NAMES.get(type(value), type(value).__name__)
     raise InputError(f"expected {names}, found {found}", index=index, field=field)
 

@@ -32,7 +32,7 @@ _CLASSES = {
     "magentic-one": ("magentic_one", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
-_SHOWN = 60
+_EXCERPT_LENGTH = 60
 
 ENDINGS: Final = (
     ".jsonl",
@@ -181,7 +181,7 @@ def _looks(source: TranscriptSource) -> str:
     if source.head:
         return f"JSON Lines that begin with {_kind(source.head[0])}"
     start = source.text[:400].strip().splitlines()
-    return f"text that begins with {start[0][:_SHOWN]!r}" if start else "blank"
+    return f"text that begins with {start[0][:_EXCERPT_LENGTH]!r}" if start else "blank"
 
 
 def _kind(value: object) -> str:

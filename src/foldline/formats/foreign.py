@@ -75,10 +75,10 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
         if call.message in calling and not is_own(messages[answer.message], dialect)
     ]
     changed = Counter(index for index, _ in sites)
-    said_by_user = {index for index, n in changed.items() if n == len(messages[index].parts)}
+    user_indexes = {index for index, n in changed.items() if n == len(messages[index].parts)}
     parts = {Site(index, at): _as_text(messages[index].parts[at]) for index, at in sites}
     return [
-        replace(message, role="user") if index in said_by_user else message
+        replace(message, role="user") if index in user_indexes else message
         for index, message in enumerate(_replace_parts(messages, parts))
     ]
 
@@ -230,7 +230,7 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
     if all(is_own(m, dialect) or not (m.calls or m.results) for m in messages):
         return messages
     pairing, calls = pair(messages), _calls(messages, dialect)
-    asked = {result: call for call, result in pairing.answers.items()} | pairing.late
+    call_sites = {result: call for call, result in pairing.answers.items()} | pairing.late
     parts: dict[Site, Part] = {}
     for index, message in enumerate(messages):
         for position, part in enumerate(() if is_own(message, dialect) else message.parts):
@@ -239,7 +239,7 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
                 parts[site] = calls[site]
             elif isinstance(part, ToolResult):
                 kept = part.call_id if dialect in _ANY_ID else None
-                call = calls[asked[site]] if site in asked else None
+                call = calls[call_sites[site]] if site in call_sites else None
                 if call is not None:
                     name, number = part.name or call.name, kept or call.id
                     parts[site] = replace(part, call_id=number, name=name)

@@ -26,7 +26,7 @@ from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
-_SHOWN = 20
+_MOST_WARNINGS = 20
 """How many unreadable lines are named one by one."""
 
 
@@ -115,9 +115,9 @@ def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, .
     objects = [value if isinstance(value, dict) else None for value in values]
     data = lines.data
     bad = [n for n, line in enumerate(data) if objects[n] is None and line.strip(b"\0 \t\r\n")]
-    warnings = [_sentence(data[number], number, len(data)) for number in bad[:_SHOWN]]
-    if len(bad) > _SHOWN:
-        warnings.append(f"{len(bad) - _SHOWN} more lines are not JSON objects")
+    warnings = [_sentence(data[number], number, len(data)) for number in bad[:_MOST_WARNINGS]]
+    if len(bad) > _MOST_WARNINGS:
+        warnings.append(f"{len(bad) - _MOST_WARNINGS} more lines are not JSON objects")
     return lines, objects, tuple(warnings)
 
 
@@ -152,7 +152,7 @@ class SessionSegment:
     places: Places = field(default_factory=dict, repr=False)
 
 
-def spoken_lines(segments: Iterable[SessionSegment]) -> frozenset[int]:
+def collect_message_lines(segments: Iterable[SessionSegment]) -> frozenset[int]:
     """Return the lines of all messages."""
     places = (lines for segment in segments for lines in segment.places.values())
     return frozenset(line for lines in places for line in lines)
@@ -235,9 +235,9 @@ class SessionDraft(ABC):
         self.slots = arrangement.slots
         return arrangement
 
-    def leave_out(self, gone: Collection[Slot]) -> None:
+    def leave_out(self, removed: Collection[Slot]) -> None:
         """Leave out some slots."""
-        self.slots = tuple(slot for slot in self.slots if slot not in gone)
+        self.slots = tuple(slot for slot in self.slots if slot not in removed)
 
     def relink(
         self,
@@ -259,12 +259,12 @@ class JsonDraft(SessionDraft):
 
     Args:
         lines: The file as it was.
-        spoken: The lines that new ones may be like.
+        message_lines: The lines that new ones may be like.
     """
 
-    def __init__(self, lines: Lines, spoken: Iterable[int]) -> None:
+    def __init__(self, lines: Lines, message_lines: Iterable[int]) -> None:
         super().__init__(lines)
-        self.spoken = frozenset(spoken)
+        self.message_lines = frozenset(message_lines)
 
     @abstractmethod
     def changed(self, line: int) -> Any:
@@ -276,7 +276,7 @@ class JsonDraft(SessionDraft):
 
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
-        neighbour = min(self.spoken, default=0)
+        neighbour = min(self.message_lines, default=0)
         for slot in self.slots:
             if isinstance(slot, Message):
                 for value in self.added(slot, self.old.value(neighbour)):
@@ -284,4 +284,4 @@ class JsonDraft(SessionDraft):
                 continue
             value = self.changed(slot)
             yield self.old.data[slot] if value is None else self.old.write(value, like=slot)
-            neighbour = slot if slot in self.spoken else neighbour
+            neighbour = slot if slot in self.message_lines else neighbour

@@ -74,9 +74,9 @@ def by_name(known: Mapping[str, Made], name: str, what: str) -> Made:
     from difflib import get_close_matches
 
     close = get_close_matches(name[:100], known, 1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
+    suggestion = f" Did you mean {close[0]!r}?" if close else ""
     raise UnknownFormat(
-        f"There is no {what} {name[:100]!r}", hint=f"Known: {', '.join(known)}.{meant}"
+        f"There is no {what} {name[:100]!r}", hint=f"Known: {', '.join(known)}.{suggestion}"
     )
 
 

@@ -41,13 +41,13 @@ def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
         links: Where its pages are.
         drawn: Which requests.
     """
-    shown = columns(trace.timeline.points, drawn)
-    top = _top(trace, shown)
+    points = columns(trace.timeline.points, drawn)
+    top = _top(trace, points)
     plot = h(
         "svg",
         h("title", "Tokens by kind at every request"),
-        list(_areas(shown, top)),
-        _draw_reported(shown, top),
+        list(_areas(points, top)),
+        _draw_reported(points, top),
         viewBox=f"0 0 {TALL:.0f} {TALL:.0f}",
         preserveAspectRatio="none",
         x="0",
@@ -60,18 +60,18 @@ def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
         "svg",
         plot,
         list(_limits(trace, top)),
-        list(_breaks(shown)),
+        list(_breaks(points)),
         list(_marks(trace, links, drawn)),
         h("line", class_="cursor", x1="0", x2="0", y1="18", y2="278", hidden=True),
-        h("text", f"request {shown[0].request.number}", x="0", y="322", class_="axis"),
-        h("text", _last(shown[-1]), x="100%", y="322", class_="axis end"),
+        h("text", f"request {points[0].request.number}", x="0", y="322", class_="axis"),
+        h("text", _last(points[-1]), x="100%", y="322", class_="axis end"),
         class_="over-time",
         width="100%",
         height="328",
         role="group",
         aria_label="Tokens by kind over time",
     )
-    requests = [[point.request.number, *point.sizes] for point in shown]
+    requests = [[point.request.number, *point.sizes] for point in points]
     return h(
         "div",
         drawing,
@@ -89,10 +89,10 @@ def _last(point: Point) -> str:
     return "the next request" if coming else f"request {point.request.number}"
 
 
-def _top(trace: SessionTrace, shown: Sequence[Point]) -> float:
+def _top(trace: SessionTrace, points: Sequence[Point]) -> float:
     """Return the tokens at the upper edge: the fullest request, and limits that are not far."""
-    most = max((point.tokens for point in shown), default=1)
-    reported = (p.reported.total - p.reported.output for p in shown if p.reported)
+    most = max((point.tokens for point in points), default=1)
+    reported = (p.reported.total - p.reported.output for p in points if p.reported)
     most = max(most, max(reported, default=0), 1)
     near = [limit for limit, _ in _lines(trace) if limit <= 2.5 * most]
     return 1.06 * max([most, *near])
@@ -107,22 +107,22 @@ def _lines(trace: SessionTrace) -> list[tuple[int, str]]:
     return found
 
 
-def _places(shown: Sequence[Point]) -> list[float]:
+def _places(points: Sequence[Point]) -> list[float]:
     """Return where requests stand from left to right, from 0 to 1."""
-    return [(index + 0.5) / len(shown) for index in range(len(shown))]
+    return [(index + 0.5) / len(points) for index in range(len(points))]
 
 
-def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
-    edges = [TALL * index / len(shown) for index in range(len(shown) + 1)]
+def _areas(points: Sequence[Point], top: float) -> Iterator[Html]:
+    edges = [TALL * index / len(points) for index in range(len(points) + 1)]
     across = [x for pair in pairwise(edges) for x in pair]
-    stacks = [list(accumulate(point.sizes, initial=0)) for point in shown for _ in (0, 1)]
+    stacks = [list(accumulate(point.sizes, initial=0)) for point in points for _ in (0, 1)]
 
     def edge(band: int) -> list[str]:
         heights = (_height(stack[band], top) for stack in stacks)
         return [f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True)]
 
     for band, name in enumerate(BANDS):
-        if not any(point.sizes[band] for point in shown):
+        if not any(point.sizes[band] for point in points):
             continue
         line = " ".join((*edge(band + 1), *reversed(edge(band))))
         yield h("polygon", points=line, class_=f"kind-{band}", data_kind=name)
@@ -132,11 +132,11 @@ def _height(tokens: float, top: float) -> float:
     return TALL * (1 - tokens / top)
 
 
-def _draw_reported(shown: Sequence[Point], top: float) -> Html | None:
+def _draw_reported(points: Sequence[Point], top: float) -> Html | None:
     """Draw what the provider counted, where it says so."""
     pairs = [
         f"{TALL * place:.1f},{_height(point.reported.total - point.reported.output, top):.1f}"
-        for place, point in zip(_places(shown), shown, strict=True)
+        for place, point in zip(_places(points), points, strict=True)
         if point.reported is not None
     ]
     return h("polyline", points=" ".join(pairs), class_="reported") if len(pairs) > 1 else None
@@ -153,9 +153,9 @@ def _limits(trace: SessionTrace, top: float) -> Iterator[Html]:
     yield h("text", f"{brief(top / 1.06)} tokens", x="0", y="12", class_="axis")
 
 
-def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
+def _breaks(points: Sequence[Point]) -> Iterator[Html]:
     """Mark the requests whose beginning the cache no longer held."""
-    for place, point in zip(_places(shown), shown, strict=True):
+    for place, point in zip(_places(points), points, strict=True):
         if point.lost:
             title = h("title", f"cache break at request {point.request.number}")
             yield h("circle", title, cx=f"{100 * place:.2f}%", cy="284", r="3", class_="break")

@@ -155,8 +155,8 @@ class _FateFinder:
         places: dict[str, list[Message]] = {}
         for edit in self._revision.edits:
             if isinstance(edit, Fold) and edit.snapshot.id in self._stays:
-                gone = set(edit.messages)
-                first = next((m.id for m in self._old if m.id in gone), "")
+                folded_ids = set(edit.messages)
+                first = next((m.id for m in self._old if m.id in folded_ids), "")
                 places.setdefault(first, []).append(self._stays[edit.snapshot.id])
         return places
 

@@ -98,7 +98,7 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
 
 
 def _choose(
-    recording: Recording, wanted: int | None
+    recording: Recording, requested: int | None
 ) -> tuple[int, Sequence[RecordedConversation]]:
     """Return which conversation is meant, and all that belong to it."""
     held = recording.conversations
@@ -106,7 +106,7 @@ def _choose(
         raise InputError("The file holds no conversation", hint="Give a file that has one.")
     if len(held) > 1 and all(one.name.startswith(SEGMENT) for one in held):
         return len(held) - 1, held
-    index = len(held) - 1 if wanted is None else wanted
+    index = len(held) - 1 if requested is None else requested
     if not 0 <= index < len(held):
         raise InputError(f"The file has {len(held)} conversations, not {index + 1}")
     return index, held[index : index + 1]

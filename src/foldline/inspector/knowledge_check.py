@@ -84,17 +84,17 @@ def check_knowledge(
         log: Everything that was said until then.
         handles: Handles by id.
     """
-    wanted = " ".join(query[:LONGEST].split())
-    if not wanted:
+    text = " ".join(query[:LONGEST].split())
+    if not text:
         return KnowledgeCheck("", "never", (), literal=True)
     places = _Places(view, log, handles)
-    question = parse_query(wanted) if " " in wanted else None
-    found, pool = places.search(_Phrase(wanted), question)
+    question = parse_query(text) if " " in text else None
+    found, pool = places.search(_Phrase(text), question)
     if found or question is None:
-        return KnowledgeCheck(wanted, _best(found), tuple(found), literal=True)
+        return KnowledgeCheck(text, _best(found), tuple(found), literal=True)
     order = list(STANDINGS)
     near = sorted(places.find_related(question, pool), key=lambda one: order.index(one.standing))
-    return KnowledgeCheck(wanted, _best(near), tuple(near), literal=False)
+    return KnowledgeCheck(text, _best(near), tuple(near), literal=False)
 
 
 def _best(found: Iterable[Mention]) -> Standing:
@@ -105,10 +105,10 @@ def _best(found: Iterable[Mention]) -> Standing:
 class _Phrase:
     """A text as it is written: blanks of any kind between its words, no letters around it."""
 
-    def __init__(self, wanted: str) -> None:
-        words = wanted.lower().split(" ")
+    def __init__(self, text: str) -> None:
+        words = text.lower().split(" ")
         self.words = sorted(words, key=len, reverse=True)
-        self._bounds = wanted[0].isalnum(), wanted[-1].isalnum()
+        self._bounds = text[0].isalnum(), text[-1].isalnum()
         # Without flags, and with its first word in front, a pattern is found many times faster.
         self._pattern = re.compile(r"\s{1,40}".join(map(re.escape, words)))
 
@@ -164,9 +164,9 @@ class _Places:
             Where a phrase stands as it is; and, where it stands nowhere, the messages that hold
             most words of a question.
         """
-        shown = self.view_by_id
+        in_view = self.view_by_id
         view = sorted(self.view, key=_stands_for_others)  # those that do are last
-        behind = [m for m in self.log if shown.get(m.id) is not m and shown.get(m.id) != m]
+        behind = [m for m in self.log if in_view.get(m.id) is not m and in_view.get(m.id) != m]
         hidden = {message.id for message in behind}
         found: list[Mention] = []
         scored: list[tuple[int, int, Message]] = []

@@ -109,8 +109,8 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     log = {message.id: message for message in (*trace.log, *light)}
     changed = known.keys() - {message.id for message in light}
     if changed:
-        gone = changed - {m.id for segment in earlier for m in segment.messages}
-        log = {number: m for number, m in log.items() if number not in gone}
+        removed = changed - {m.id for segment in earlier for m in segment.messages}
+        log = {number: m for number, m in log.items() if number not in removed}
     status = marked.path.stat()
     made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),

@@ -117,8 +117,8 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
     comparison = compare(
         view, after, Revision("compaction", receipt, receipt.edits), trace.counter
     )
-    shown = [row for row in comparison.rows if row.new is not None]
-    rewritten = sum(row.after for row in shown[receipt.kept_prefix :])
+    view_rows = [row for row in comparison.rows if row.new is not None]
+    rewritten = sum(row.after for row in view_rows[receipt.kept_prefix :])
     prices = trace.model.prices
     return Simulation(
         receipt,

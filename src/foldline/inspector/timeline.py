@@ -85,27 +85,27 @@ def replay_archive(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[Vi
 
 def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSegment]:
     coming, done = iter(log), 0
-    shown: dict[str, Message] = {}
+    view: dict[str, Message] = {}
     start, revision = 0, None
     in_effect: list[Batch] = []
     for at, batch, taken_back in _moments(batches):
-        shown.update((m.id, m) for m in islice(coming, max(0, at - done)))
+        view.update((m.id, m) for m in islice(coming, max(0, at - done)))
         done = max(at, done)
         if batch.kind != BOUND:
-            yield ViewSegment(tuple(shown.values()), start, revision)
+            yield ViewSegment(tuple(view.values()), start, revision)
         if taken_back:
             in_effect.remove(batch)
-            shown = _apply_batches(log[:done], in_effect)
+            view = _apply_batches(log[:done], in_effect)
         else:
             in_effect.append(batch)
-            shown = apply_by_id(shown, batch.edits)
+            view = apply_by_id(view, batch.edits)
         if batch.kind != BOUND:
             cause: Cause = "undo" if taken_back else "compaction"
             undone = batch.undone_at is not None and not taken_back
-            start = len(shown)
+            start = len(view)
             revision = Revision(cause, batch.receipt, batch.edits, batch.time, undone)
-    shown.update((m.id, m) for m in coming)
-    yield ViewSegment(tuple(shown.values()), start, revision)
+    view.update((m.id, m) for m in coming)
+    yield ViewSegment(tuple(view.values()), start, revision)
 
 
 def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
@@ -118,14 +118,14 @@ def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
 
 def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
     """Return what a log shows with some batches, each applied when the log was as long as then."""
-    shown: dict[str, Message] = {}
+    view: dict[str, Message] = {}
     done = 0
     for batch in batches:
-        shown.update((m.id, m) for m in log[done : batch.at])
+        view.update((m.id, m) for m in log[done : batch.at])
         done = max(done, batch.at)
-        shown = apply_by_id(shown, batch.edits)
-    shown.update((m.id, m) for m in log[done:])
-    return shown
+        view = apply_by_id(view, batch.edits)
+    view.update((m.id, m) for m in log[done:])
+    return view
 
 
 def segment_recording(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:

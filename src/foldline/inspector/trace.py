@@ -130,8 +130,8 @@ class SessionTrace:
 
     def can_fold(self, number: str) -> bool:
         """Return True if a message can be the first that is folded."""
-        shown = {message.id for message in self.segments[-1].messages}
-        return self.is_ours and self.source.agent in DIALECTS and number in shown
+        view_ids = {message.id for message in self.segments[-1].messages}
+        return self.is_ours and self.source.agent in DIALECTS and number in view_ids
 
     def view(self, request: ModelRequest) -> Sequence[Message]:
         """Return exactly what the model saw at a request."""
@@ -139,8 +139,8 @@ class SessionTrace:
 
     def log_until(self, request: ModelRequest) -> Sequence[Message]:
         """Return everything that had been said when a request was made."""
-        shown = self.segments[request.segment].messages[: request.length]
-        last = next((m.id for m in reversed(shown) if m.id in self.positions), None)
+        messages = self.segments[request.segment].messages[: request.length]
+        last = next((m.id for m in reversed(messages) if m.id in self.positions), None)
         return self.log if last is None else self.log[: self.positions[last] + 1]
 
     def once(self, name: str, make: Callable[[SessionTrace], Result]) -> Result:

@@ -94,8 +94,8 @@ class Access:
         if method == "GET" and token:
             return "enter" if self._is_token(token) else "refused"
         known = self._is_token(cookies.get(self.cookie, ""))
-        meant = method != "POST" or self._is_token(form.get("token", ""))
-        return "allowed" if known and meant else "refused"
+        form_valid = method != "POST" or self._is_token(form.get("token", ""))
+        return "allowed" if known and form_valid else "refused"
 
     def _is_token(self, text: str) -> bool:
         return compare_digest(text.encode(), self.token.encode())

@@ -219,10 +219,10 @@ class Follower:
             id(known.raw): wire
             for known, wire in zip(self._session.messages, messages, strict=False)
         }
-        shown = [came.get(id(wire), wire) for wire in view]
-        if len(shown) == len(messages) and all(map(is_, shown, messages)):
+        restored = [came.get(id(wire), wire) for wire in view]
+        if len(restored) == len(messages) and all(map(is_, restored, messages)):
             return messages
-        return shown
+        return restored
 
 
 def _is_alike(wire: Dialect, known: Message, message: Any) -> bool:

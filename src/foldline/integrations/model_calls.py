@@ -96,8 +96,8 @@ def no_model(where: str, instead: str) -> InputError:
     )
 
 
-def read_usage(told: Any) -> Usage | None:
+def read_usage(usage: Any) -> Usage | None:
     """Read input and output tokens off an object that counts them."""
-    counts = [getattr(told, name, None) for name in ("input_tokens", "output_tokens")]
+    counts = [getattr(usage, name, None) for name in ("input_tokens", "output_tokens")]
     read, written = (count if isinstance(count, int) else 0 for count in counts)
     return Usage(read, written) if read or written else None

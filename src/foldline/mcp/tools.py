@@ -89,12 +89,12 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
     parameters = recalling.PARAMETERS | {"properties": {**known, **more}}
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        wanted = _arguments(given)
-        searched = "query" in wanted or "grep" in wanted
+        arguments = _arguments(given)
+        searched = "query" in arguments or "grep" in arguments
         if not searched:
-            wanted["max_tokens"] -= recalling.NOTE
+            arguments["max_tokens"] -= recalling.NOTE
         with opens() as archive:
-            found = archive.recall(**{"handle": "", **wanted})
+            found = archive.recall(**{"handle": "", **arguments})
         note = "" if searched or not found.note else f"\n[{found.note}]"
         return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
 
@@ -126,15 +126,15 @@ def search_tool(opens: Opens, limit: int) -> Tool:
     )
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        wanted = _arguments(given)
-        if "before" in wanted:
-            wanted["before"] = _day(wanted["before"])
-        wanted["max_tokens"] -= recalling.NOTE
+        arguments = _arguments(given)
+        if "before" in arguments:
+            arguments["before"] = _day(arguments["before"])
+        arguments["max_tokens"] -= recalling.NOTE
         with opens() as archive:
-            whole = 1 if "session" in wanted else len(archive.sessions())
-            found = archive.search(**{"query": "", **wanted})
+            whole = 1 if "session" in arguments else len(archive.sessions())
+            found = archive.search(**{"query": "", **arguments})
         text = found.text or "[Nothing was found.]"
-        if found.searched < whole and "before" not in wanted:
+        if found.searched < whole and "before" not in arguments:
             read = f"The newest {found.searched:,} of {whole:,} sessions were searched"
             text += f"\n[{read}; 'before' reaches older ones.]"
         return ToolOutput(text)

@@ -160,10 +160,10 @@ class ItemBuilder:
             vector = None
         elif vector is None:
             vector = pack(tools.embedder.embed([item.content])[0])
-        told = f"{item.author} {item.content}" if item.author else item.content
-        cut = " ".join(terms(told, words=tools.words))
+        text = f"{item.author} {item.content}" if item.author else item.content
+        cut = " ".join(terms(text, words=tools.words))
         model = "" if vector is None else tools.model
-        return MemoryRow(item, fingerprint(told), cut, tools.cut, vector, model)
+        return MemoryRow(item, fingerprint(text), cut, tools.cut, vector, model)
 
     def _expires(self, kind: Kind, now: float) -> float | None:
         return now + self.limits.working_seconds if kind == "working" else None

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from foldline.errors import InputError
 from foldline.memory.damage import as_bytes, reading_rows
 from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
-from foldline.memory.schema import GONE, LIVE
+from foldline.memory.schema import FORGOTTEN, LIVE
 from foldline.sql import Connection
 from foldline.type_checks import check_fields
 
@@ -80,7 +80,7 @@ class Filter:
             ("happened <= :until", self.until is not None),
             ("session = :session", self.session is not None),
         )
-        return " AND ".join(part for part, meant in parts if meant)
+        return " AND ".join(part for part, active in parts if active)
 
 
 _ORDERS: Final = {
@@ -181,10 +181,10 @@ class UserRows:
         ).fetchone()
         return None if row is None else as_bytes(row[0])
 
-    def select(self, wanted: Filter, limit: int, order: str = "added") -> list[MemoryItem]:
+    def select(self, criteria: Filter, limit: int, order: str = "added") -> list[MemoryItem]:
         """Return live memories, newest or most important first."""
-        ordered = f"{wanted.condition} ORDER BY {_ORDERS[order]} LIMIT :limit"
-        return self._live(ordered, {"limit": limit, **wanted.values})
+        ordered = f"{criteria.condition} ORDER BY {_ORDERS[order]} LIMIT :limit"
+        return self._live(ordered, {"limit": limit, **criteria.values})
 
     def history(self, id: str) -> list[tuple[MemoryItem, str, str]]:  # noqa: A002
         """Return every revision of a memory with its state and reason, oldest first."""
@@ -196,13 +196,13 @@ class UserRows:
         return [(_to_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
 
     def choose_forgotten(
-        self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
+        self, criteria: Filter, by: By, *, threshold: float, max_age: float, keep: int
     ) -> list[str]:
         """
         Choose what to forget among the memories that a filter admits.
 
         Args:
-            wanted: Among which.
+            criteria: Among which.
             by: "importance" below the threshold, "time" older than ``max_age`` seconds, or
                 "capacity": all but the ``keep`` most important, of equals the latest.
             threshold: 0 to 1.
@@ -226,9 +226,9 @@ class UserRows:
         numbers = {"threshold": threshold, "max_age": max_age, "all": ALL, "kept": kept}
         found = self.connection.execute(
             "SELECT id FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608  # constants
-            f" AND {wanted.condition}{condition} ORDER BY {_ORDERS[order]}"
+            f" AND {criteria.condition}{condition} ORDER BY {_ORDERS[order]}"
             " LIMIT :all OFFSET :kept",
-            {**wanted.values, **numbers, "user": self.user},
+            {**criteria.values, **numbers, "user": self.user},
         )
         return [str(name) for (name,) in found]
 
@@ -294,7 +294,7 @@ class UserChange(UserRows):
             ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
             " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
             " AND now.state = 'live') GROUP BY id",
-            (self.user, GONE, batch),
+            (self.user, FORGOTTEN, batch),
         ).fetchall()
         self.connection.executemany(
             "UPDATE memories SET state = ?, reason = '', ended = NULL, changed = ?"

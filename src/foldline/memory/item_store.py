@@ -20,7 +20,7 @@ from foldline.memory.item_rows import (
     tick,
 )
 from foldline.memory.items import KINDS, Added, Kind, MemoryItem
-from foldline.memory.schema import GONE, SUPERSEDED
+from foldline.memory.schema import FORGOTTEN, SUPERSEDED
 from foldline.sql import Connection, Database
 
 
@@ -61,15 +61,15 @@ class ItemStore:
                 self._supersede(rows, fresh, "refreshed", row.vector)
                 return Added(fresh, "known")
             rows.insert(row)
-            gone = self._make_room(rows) if item.kind == "working" else ()
-        return Added(item, "added", gone)
+            evicted_ids = self._make_room(rows) if item.kind == "working" else ()
+        return Added(item, "added", evicted_ids)
 
     def _make_room(self, rows: UserChange) -> tuple[str, ...]:
         """Forget the working memories that are over the bounds."""
         held = rows.select(Filter(rows.now, ("working",)), ALL)
         least = choose_evicted(held[::-1], self.builder.limits, rows.now)
         ids = tuple(item.id for item in least)
-        rows.end(ids, GONE, "capacity")
+        rows.end(ids, FORGOTTEN, "capacity")
         return ids
 
     def update(self, id: str, change: Callable[[MemoryItem, float], MemoryItem]) -> MemoryItem:  # noqa: A002
@@ -89,18 +89,18 @@ class ItemStore:
         """Forget one memory."""
         with self._changing(self.clock()) as rows:
             _live(rows, id)
-            rows.end([id], GONE, "removed")
+            rows.end([id], FORGOTTEN, "removed")
         return Forgotten(rows.clock, (id,))
 
     def forget(
-        self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
+        self, criteria: Filter, by: By, *, threshold: float, max_age: float, keep: int
     ) -> Forgotten:
         """Forget some memories that a filter admits; see `UserRows.choose_forgotten`."""
-        with self._changing(wanted.now) as rows:
+        with self._changing(criteria.now) as rows:
             ids = rows.choose_forgotten(
-                wanted, by, threshold=threshold, max_age=max_age, keep=keep
+                criteria, by, threshold=threshold, max_age=max_age, keep=keep
             )
-            rows.end(ids, GONE, f"forgotten by {by}")
+            rows.end(ids, FORGOTTEN, f"forgotten by {by}")
         return Forgotten(rows.clock, tuple(ids)) if ids else Forgotten(0, ())
 
     def undo(self, batch: int) -> tuple[str, ...]:
@@ -108,12 +108,12 @@ class ItemStore:
         with self._changing(self.clock()) as rows:
             return tuple(rows.restore(batch))
 
-    def consolidate(self, wanted: Filter, target: Kind) -> tuple[MemoryItem, ...]:
+    def consolidate(self, criteria: Filter, target: Kind) -> tuple[MemoryItem, ...]:
         """Move the memories that a filter admits to another kind."""
         made = list[MemoryItem]()
-        with self._changing(wanted.now) as rows:
-            for old in rows.select(wanted, ALL, "oldest"):
-                new = self.builder.promote(old, target, wanted.now)
+        with self._changing(criteria.now) as rows:
+            for old in rows.select(criteria, ALL, "oldest"):
+                new = self.builder.promote(old, target, criteria.now)
                 row = self.builder.row(new, rows.find_vector(old.id, self.builder.tools.model))
                 same = rows.find_same(new.kind, row.fingerprint)
                 rows.end([old.id], SUPERSEDED, f"consolidated into {new.id}")
@@ -146,12 +146,12 @@ def _live(rows: UserRows, id: str) -> MemoryItem:  # noqa: A002
 
 def count_memories(connection: Connection, user: str, now: float) -> dict[str, Any]:
     """Count what a user's memory holds."""
-    wanted = Filter(now)
+    criteria = Filter(now)
     found = connection.execute(
         "SELECT kind, count(*), sum(tokens), avg(importance), min(happened), max(happened),"  # noqa: S608  # a constant
         f" count(vector) FROM memories WHERE memories.user = :user AND state = 'live'"
-        f" AND {wanted.condition} GROUP BY kind",
-        {"user": user, **wanted.values},
+        f" AND {criteria.condition} GROUP BY kind",
+        {"user": user, **criteria.values},
     ).fetchall()
     by_kind = {
         kind: {"count": count, "tokens": tokens, "importance": round(mean, 4),
@@ -179,8 +179,8 @@ def write_summary(
     kinds = ", ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())
     lines = [f"{figures['count']:,} memories, {figures['tokens']:,} tokens: {kinds}."]
     lines += ["", "Most important:", *map(_line, important)]
-    told = {item.id for item in important}
-    rest = [item for item in latest if item.id not in told]
+    important_ids = {item.id for item in important}
+    rest = [item for item in latest if item.id not in important_ids]
     if rest:
         lines += ["", "Latest:", *map(_line, rest)]
     return "\n".join(lines)

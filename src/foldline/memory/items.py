@@ -157,8 +157,8 @@ def fingerprint(content: str) -> bytes:
     """
     words = _WORD.findall(normalize("NFKC", content).casefold())
     kept = [word for word in words if word not in _ARTICLES]
-    told = " ".join(kept) if kept else content.strip()
-    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    text = " ".join(kept) if kept else content.strip()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)

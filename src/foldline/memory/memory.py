@@ -154,8 +154,8 @@ class Memory:
         Raises:
             InputError: A filter makes no sense.
         """
-        wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
-        return self._index.find(self._database, query, self._limit(limit), wanted, min_strength)
+        criteria = make_filter(self._clock(), kinds, min_importance, time_range, session)
+        return self._index.find(self._database, query, self._limit(limit), criteria, min_strength)
 
     def items(
         self,
@@ -180,9 +180,9 @@ class Memory:
         """
         if order not in ("added", "happened", "importance"):
             raise InputError(f"there is no order {order[:40]!r}", field="order")
-        wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
+        criteria = make_filter(self._clock(), kinds, min_importance, time_range, session)
         with self._database.reading() as connection:
-            return UserRows(connection, self._user).select(wanted, self._limit(limit), order)
+            return UserRows(connection, self._user).select(criteria, self._limit(limit), order)
 
     def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
         """Return a memory; None where there is none, or it was forgotten."""
@@ -202,12 +202,12 @@ class Memory:
 
     def summary(self, limit: int = 10) -> str:
         """Write in a few lines what is remembered: how much, what matters most, what is new."""
-        wanted, most = Filter(self._clock()), self._limit(limit)
+        criteria, most = Filter(self._clock()), self._limit(limit)
         with self._database.reading() as connection:
-            figures = count_memories(connection, self._user, wanted.now)
+            figures = count_memories(connection, self._user, criteria.now)
             rows = UserRows(connection, self._user)
-            important = rows.select(wanted, most, "importance")
-            latest = rows.select(wanted, most)
+            important = rows.select(criteria, most, "importance")
+            latest = rows.select(criteria, most)
         return write_summary(figures, important, latest)
 
     def stats(self) -> dict[str, Any]:
@@ -332,8 +332,8 @@ class Memory:
         Raises:
             InputError: There is no such way or kind, or a number is none.
         """
-        wanted = make_filter(self._clock(), kinds, 0.0, None, None)
-        return self._store.forget(wanted, by, threshold=threshold, max_age=max_age, keep=keep)
+        criteria = make_filter(self._clock(), kinds, 0.0, None, None)
+        return self._store.forget(criteria, by, threshold=threshold, max_age=max_age, keep=keep)
 
     def undo(self, batch: int) -> tuple[str, ...]:
         """
@@ -364,10 +364,10 @@ class Memory:
         Raises:
             InputError: The kinds are the same, or there is no such kind.
         """
-        wanted = make_filter(self._clock(), (source,), min_importance, None, None)
+        criteria = make_filter(self._clock(), (source,), min_importance, None, None)
         if source == target:
             raise InputError("a kind cannot be consolidated into itself", field="target")
-        return self._store.consolidate(wanted, target)
+        return self._store.consolidate(criteria, target)
 
     def clear(self) -> int:
         """Erase all memories of this user, history included, for good; return how many lived."""

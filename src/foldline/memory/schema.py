@@ -11,7 +11,7 @@ from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
 from foldline.sqlite.database import Schema
 
-LIVE, SUPERSEDED, GONE = "live", "superseded", "gone"
+LIVE, SUPERSEDED, FORGOTTEN = "live", "superseded", "gone"
 """A revision is what is remembered, was replaced by a later one, or was forgotten."""
 
 _TABLES: Final = (

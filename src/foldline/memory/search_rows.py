@@ -86,12 +86,12 @@ def follow(connection: Connection, user: str) -> bool:
         (user, after, until),
     ).fetchall()
     ended = [number for number, live in rows if not live]
-    gone = drop_terms(connection, "number = ANY(?)", (ended,))
+    removed = drop_terms(connection, "number = ANY(?)", (ended,))
     fresh = index_terms(connection, "number = ANY(?)", ([n for n, live in rows if live],))
     if state.vectors:
         connection.execute("DELETE FROM near WHERE number = ANY(?)", (ended,))
         add_vectors(connection, fresh)
-    _count(connection, user, until, fresh, gone)
+    _count(connection, user, until, fresh, removed)
     return until < state.clock
 
 
@@ -143,14 +143,14 @@ def _clear(connection: Connection, state: UserState) -> None:
 
 
 def _count(
-    connection: Connection, user: str, until: int, fresh: list[int], gone: list[int]
+    connection: Connection, user: str, until: int, fresh: list[int], removed: list[int]
 ) -> None:
-    more = len(fresh) - len(gone)
+    more = len(fresh) - len(removed)
     connection.execute(
         "UPDATE users SET indexed_era = era, indexed_clock = :until,"
         " indexed_memories = indexed_memories + :more, indexed_terms = indexed_terms + (SELECT"
         " coalesce(sum(CASE WHEN number = ANY(:fresh) THEN 1 ELSE -1 END"
         " * cardinality(string_to_array(terms, ' '))), 0)::bigint"
-        " FROM memories WHERE number = ANY(:fresh) OR number = ANY(:gone)) WHERE name = :user",
-        {"until": until, "more": more, "fresh": fresh, "gone": gone, "user": user},
+        " FROM memories WHERE number = ANY(:fresh) OR number = ANY(:removed)) WHERE name = :user",
+        {"until": until, "more": more, "fresh": fresh, "removed": removed, "user": user},
     )

@@ -46,18 +46,18 @@ def term_entries(term: str) -> Iterator[tuple[str, int]]:
     yield from ((f"{level}*{term}", level) for level in LEVELS)
 
 
-def expand_terms(terms: str, wanted: frozenset[str], length: int) -> tuple[str, ...]:
+def expand_terms(terms: str, query_terms: frozenset[str], length: int) -> tuple[str, ...]:
     """
-    Return the terms of a text for scoring: those that are wanted as often as they occur.
+    Return the terms of a text for scoring: those of a query as often as they occur.
 
     Args:
         terms: What `write_terms` wrote.
-        wanted: The terms that a query asks for.
+        query_terms: The terms that a query asks for.
         length: How many terms the text has; the others count only as length.
     """
     entries = set(terms.split(" "))
     out = list[str]()
-    for term in entries & wanted:
+    for term in entries & query_terms:
         times = max((level for level in LEVELS if f"{level}*{term}" in entries), default=1)
         out += [term] * times
     return (*out, *(FILLER,) * max(0, length - len(out)))
@@ -78,8 +78,8 @@ class Reading:
 
 def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the different terms of a query, and the entries of an index that they have."""
-    wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    return wanted, [entry for term in wanted for entry, _ in term_entries(term)]
+    query_terms = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
+    return query_terms, [entry for term in query_terms for entry, _ in term_entries(term)]
 
 
 def plan_readings(
@@ -146,8 +146,8 @@ LEVELLED: Final = f"""
 POOL: Final = 200
 """Texts that are looked at closely."""
 
-_ASKED: Final = (
-    "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS asked (term, says, most)"
+_READINGS: Final = (
+    "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS readings (term, says, most)"
 )
 
 _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
@@ -214,10 +214,10 @@ class TermRows:
         check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
         return (
             "SELECT number, score FROM (SELECT read.number, happened, sum(says) AS score"  # noqa: S608  # constants
-            f" FROM {_ASKED} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
-            " WHERE space = :space AND words.term = asked.term"
+            f" FROM {_READINGS} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
+            " WHERE space = :space AND words.term = readings.term"
             " AND words.happened BETWEEN :first AND :last"
-            " ORDER BY words.happened DESC, words.number DESC LIMIT asked.most) AS read"
+            " ORDER BY words.happened DESC, words.number DESC LIMIT readings.most) AS read"
             f" GROUP BY read.number, happened {_BEST_FIRST}) AS scored"
             f"{f' CROSS JOIN LATERAL {check} AS kept' if self.admitted else ''}"
             f" {_BEST_FIRST} LIMIT :pool"
@@ -231,10 +231,10 @@ class TermRows:
         would rather read the many postings of a common one.
         """
         return (
-            f"SELECT read.number, sum(says) AS score FROM {_ASKED}"  # noqa: S608  # constants
+            f"SELECT read.number, sum(says) AS score FROM {_READINGS}"  # noqa: S608  # constants
             f" CROSS JOIN (SELECT number, happened FROM {self.admitted} OFFSET 0) AS read"
             " CROSS JOIN LATERAL (SELECT FROM words WHERE space = :space"
-            " AND words.term = asked.term AND words.happened = read.happened"
+            " AND words.term = readings.term AND words.happened = read.happened"
             " AND words.number = read.number LIMIT 1) AS held"
             f" GROUP BY read.number, read.happened {_BEST_FIRST} LIMIT :pool"
         )
@@ -268,14 +268,14 @@ def index_terms(connection: Connection, which: str, values: Parameters) -> list[
 def drop_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
     """Remove the terms of texts; as `index_terms`, and return the texts that were there."""
     rows = connection.execute(
-        "WITH gone AS (DELETE FROM words USING (SELECT space, term, happened, number FROM entries"  # noqa: S608  # constants
+        "WITH ended AS (DELETE FROM words USING (SELECT space, term, happened, number FROM entries"  # noqa: S608  # constants
         f" WHERE {which}) AS old WHERE words.space = old.space AND words.term = old.term"
         " AND words.happened = old.happened AND words.number = old.number"
         " RETURNING words.space, words.term, words.number),"
         " counted AS (UPDATE frequencies SET held = held - lost.count FROM"
-        " (SELECT space, term, count(*) FROM gone GROUP BY space, term) AS lost"
+        " (SELECT space, term, count(*) FROM ended GROUP BY space, term) AS lost"
         " WHERE frequencies.space = lost.space AND frequencies.term = lost.term)"
-        " SELECT number FROM gone WHERE term = ''",
+        " SELECT number FROM ended WHERE term = ''",
         values,
     )
     return [int(number) for (number,) in rows]

@@ -53,7 +53,7 @@ class UserIndex:
         self._clock = clock
 
     def find(
-        self, database: Database, query: str, count: int, wanted: Filter, least: float
+        self, database: Database, query: str, count: int, criteria: Filter, least: float
     ) -> list[FoundMemory]:
         """
         Find memories that a filter admits; threads take turns.
@@ -62,14 +62,14 @@ class UserIndex:
             database: The file; what changed in it since the last search is read first.
             query: A question or words.
             count: The most that are returned.
-            wanted: Which memories.
+            criteria: Which memories.
             least: The least strength, 0 to 1.
         """
         vector = self._tools.embed(query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
             hits = self._index.search(
-                query, count, now=wanted.now, only=self._admission(wanted), vector=vector,
+                query, count, now=criteria.now, only=self._admission(criteria), vector=vector,
                 least=least,
             )  # fmt: skip
             return found_memories(connection, self._user, hits)
@@ -77,8 +77,8 @@ class UserIndex:
     def follow(self, connection: Connection) -> None:
         """Take in what a transaction changed; this index does so when it searches."""
 
-    def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
-        facts, now, admits = self._facts, wanted.now, wanted.admits()
+    def _admission(self, criteria: Filter) -> Callable[[str], bool] | None:
+        facts, now, admits = self._facts, criteria.now, criteria.admits()
         ends = ((name, facts[name].expires) for name in self._expiring)
         over = {name for name, end in ends if end is not None and end <= now}
         if admits is None:
@@ -117,7 +117,7 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]], tools: MemoryTools, wanted: frozenset[str] | None = None
+    rows: Iterable[Sequence[Any]], tools: MemoryTools, query_terms: frozenset[str] | None = None
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.
@@ -125,18 +125,18 @@ def read_documents(
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
         tools: What is cut anew is cut with them.
-        wanted: The terms that are asked for; of others only their number is kept.
+        query_terms: The terms that are asked for; of others only their number is kept.
     """
     today = tools.cut
-    for name, kind, content, weight, happened, expires, session, author, told, cut, vector in rows:
+    for name, kind, content, weight, happened, expires, session, author, text, cut, vector in rows:
         facts = FilterFacts(kind, weight, happened, expires, session)
         with reading_rows():
             check_fields(facts)
-            kept = str.split(told)
+            kept = str.split(text)
         if cut != today:
             kept = terms(content, words=tools.words)
-        if wanted is not None:
-            held = [term for term in kept if term in wanted]
+        if query_terms is not None:
+            held = [term for term in kept if term in query_terms]
             kept = [*held, *[FILLER] * (len(kept) - len(held))]
         document = Document(
             name,

@@ -106,7 +106,7 @@ class UserSearch:
         follow(connection, self._user)
 
     def find(
-        self, database: Database, query: str, count: int, wanted: Filter, least: float
+        self, database: Database, query: str, count: int, criteria: Filter, least: float
     ) -> list[FoundMemory]:
         """
         Find memories that a filter admits; as `foldline.memory.user_index.UserIndex.find`.
@@ -115,24 +115,24 @@ class UserSearch:
             database: The database; what changed in it and is not indexed yet is so first.
             query: A question or words.
             count: The most that are returned.
-            wanted: Which memories.
+            criteria: Which memories.
             least: The least strength, 0 to 1.
         """
-        asked = query[:LONGEST_QUERY]
-        vector = self._tools.embed(asked)
+        text = query[:LONGEST_QUERY]
+        vector = self._tools.embed(text)
         while True:
             with database.reading() as connection:
                 state = read_state(connection, self._user)
                 if state is None:
                     return []
                 if not state.behind:
-                    look = _Look(connection, self._user, self._tools, state, asked, count, wanted)
+                    look = _Look(connection, self._user, self._tools, state, text, count, criteria)
                     hits = self._search(look, least, vector)
                     return found_memories(connection, self._user, hits)
             catch_up(database, self._user)
 
     def _search(self, look: _Look, least: float, vector: Sequence[float] | None) -> list[Hit]:
-        connection, state, wanted = look.connection, look.state, look.wanted
+        connection, state, criteria = look.connection, look.state, look.criteria
         set_searching(connection)
         authors = look.authors()
         cut = look.cut(authors)
@@ -142,8 +142,8 @@ class UserSearch:
         if self._directions is not None and vector is not None:
             with self._lock:
                 sample = self._sample.refresh(connection, self._user, self._tools.model, state)
-            owned = f"owner = :owner AND {wanted.condition}"
-            values = {"owner": state.id, **wanted.values}
+            owned = f"owner = :owner AND {criteria.condition}"
+            values = {"owner": state.id, **criteria.values}
             near = self._directions.nearest(connection, vector, look.pool, owned, values)
             numbers.update(near)
         documents, allowed = look.load(sorted(numbers), frozenset(cut))
@@ -156,7 +156,7 @@ class UserSearch:
         )
         only = allowed.__contains__
         return index.search(
-            look.query, look.count, now=wanted.now, only=only, vector=vector, least=least
+            look.query, look.count, now=criteria.now, only=only, vector=vector, least=least
         )
 
 
@@ -170,7 +170,7 @@ class _Look:
     state: UserState
     query: str
     count: int
-    wanted: Filter
+    criteria: Filter
 
     @property
     def pool(self) -> int:
@@ -181,12 +181,12 @@ class _Look:
     def admitted(self) -> str:
         """The memories that the filter admits: a table and a condition, in SQL."""
         mine = "memories WHERE memories.user = :user AND state = 'live'"
-        return f"{mine} AND {self.wanted.condition}"
+        return f"{mine} AND {self.criteria.condition}"
 
     @property
     def values(self) -> dict[str, Any]:
         """The values of `admitted`."""
-        return {"user": self.user, **self.wanted.values}
+        return {"user": self.user, **self.criteria.values}
 
     def authors(self) -> list[str]:
         """Return who wrote memories, going through an index from one author to the next."""
@@ -212,23 +212,23 @@ class _Look:
 
         Beside them stands in how many memories each term is.
         """
-        wanted, space, whole = self.wanted, self.state.id, self.state.memories
-        first = -math.inf if wanted.since is None else wanted.since
-        last = math.inf if wanted.until is None else wanted.until
+        criteria, space, whole = self.criteria, self.state.id, self.state.memories
+        first = -math.inf if criteria.since is None else criteria.since
+        last = math.inf if criteria.until is None else criteria.until
         few = TermRows(self.pool, self.admitted, self.values, few=True)
         latest = TermRows(self.pool, self.admitted, self.values, first=first, last=last)
-        asked, entries = query_entries(cut)
+        query_terms, entries = query_entries(cut)
         frequency = few.count(self.connection, space, entries, whole)
-        everything = plan_readings(asked, frequency, whole, ALL)
+        everything = plan_readings(query_terms, frequency, whole, ALL)
 
         def best(index: TermRows, most: int) -> Mapping[int, float]:
-            readings = plan_readings(asked, frequency, whole, most)
+            readings = plan_readings(query_terms, frequency, whole, most)
             return index.best(self.connection, space, readings)
 
         if not everything:
             return {}, frequency
         expected = float(whole)
-        if wanted.admits() is not None:
+        if criteria.admits() is not None:
             expected = expected_rows(self.connection, self.admitted, self.values)
             if expected * len(everything) <= LOOKUPS:
                 return best(few, ALL), frequency
@@ -244,7 +244,7 @@ class _Look:
     def find_by_date(self) -> list[int]:
         """Return the memories inside the windows of time that the query names, or right after."""
         found = list[int]()
-        for start, end in date_windows(self.query, self.wanted.now):
+        for start, end in date_windows(self.query, self.criteria.now):
             window = {"start": start, "end": end + LATER * DAY, "most": self.pool}
             rows = self.connection.execute(
                 f"SELECT number FROM {self.admitted} AND happened >= :start AND happened < :end"  # noqa: S608  # constants
@@ -255,15 +255,15 @@ class _Look:
         return found
 
     def load(
-        self, numbers: Sequence[int], asked: frozenset[str]
+        self, numbers: Sequence[int], query_terms: frozenset[str]
     ) -> tuple[list[Document], set[str]]:
         """Read memories and those beside them; and which of both may be found, by their ids."""
         rows = self.connection.execute(
-            f"SELECT {self.wanted.condition}, {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
+            f"SELECT {self.criteria.condition}, {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
             f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
-            {"numbers": list(numbers), "model": self.tools.model, **self.wanted.values},
+            {"numbers": list(numbers), "model": self.tools.model, **self.criteria.values},
         ).fetchall()
-        read = read_documents((row[1:] for row in rows), self.tools, asked)
+        read = read_documents((row[1:] for row in rows), self.tools, query_terms)
         return [document for document, _ in read], {row[1] for row in rows if row[0]}
 
 

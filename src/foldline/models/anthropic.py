@@ -68,18 +68,18 @@ class AnthropicProtocol:
         if not isinstance(body.get("content"), list):
             raise malformed_answer("holds no content")
         blocks = objects(body["content"])
-        said, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
-        asked = (b for b in blocks if b.get("type") == "tool_use")
+        reply, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
+        tool_uses = (b for b in blocks if b.get("type") == "tool_use")
         stop = STOPS.get(text(body.get("stop_reason")), "unknown")
         return Completion(
             messages=({"role": "assistant", "content": blocks},) if blocks else (),
-            text=said,
-            calls=tuple(call(b.get("id"), b.get("name"), b.get("input")) for b in asked),
+            text=reply,
+            calls=tuple(call(b.get("id"), b.get("name"), b.get("input")) for b in tool_uses),
             stop=stop,
             usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking=thoughts,
-            refusal=said if stop == "refusal" else "",
+            refusal=reply if stop == "refusal" else "",
         )
 
     def assembler(self) -> AnthropicAssembler:
@@ -134,8 +134,8 @@ class AnthropicAssembler:
         self._blocks[index] = dict(block)
         if block.get("type") == "tool_use":
             return [Delta("call", "", index, text(block.get("name")))]
-        said = text(block.get("text"))
-        return [Delta("text", said)] if said else []
+        piece = text(block.get("text"))
+        return [Delta("text", piece)] if piece else []
 
     def _delta(self, index: int, delta: dict[str, Any]) -> list[Delta]:
         if index not in self._blocks:

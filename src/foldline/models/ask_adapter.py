@@ -59,12 +59,12 @@ def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
     )
 
 
-def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
+def output_cap(requested: int, info: ModelInfo, prompt: int) -> int:
     """
     Return what an answer may take, in tokens.
 
     Args:
-        wanted: What is asked for.
+        requested: What is asked for.
         info: The model: its output cap and its window are kept.
         prompt: What the request takes.
 
@@ -72,7 +72,7 @@ def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
         At least 1, even where the request alone seems to fill the window: the count may be wrong.
     """
     margin = min(MARGIN_MOST, info.window // MARGIN_SHARE)
-    return max(1, min(wanted, info.output, info.window - prompt - margin))
+    return max(1, min(requested, info.output, info.window - prompt - margin))
 
 
 def to_reply(done: Completion, name: str) -> Reply:
@@ -90,11 +90,11 @@ def to_reply(done: Completion, name: str) -> Reply:
     if not reason and not done.text.strip():
         cut = done.stop == "length"
         reason = "the answer was cut off before it began" if cut else "the answer is empty"
-    said = "" if reason else done.text
+    answer = "" if reason else done.text
     if done.refusal and done.stop == "refusal":
         reason = f"{reason}: {' '.join(done.refusal.split())[:200]}"
     return Reply(
-        said,
+        answer,
         reason,
         done.stop,
         retry=done.stop not in ("refusal", "overflow"),

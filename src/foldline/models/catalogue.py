@@ -92,12 +92,12 @@ class Catalogue:
             The model; one with ``resolved`` False and a window of 128,000 tokens when it is not
             known.
         """
-        wanted = name or ""
-        key = longest_prefix(normalize_name(wanted), self.models)
+        requested = name or ""
+        key = longest_prefix(normalize_name(requested), self.models)
         if not key:
-            return ModelInfo(wanted, resolved=False)
+            return ModelInfo(requested, resolved=False)
         info = self.models[key]
-        window = window_suffix(wanted)
+        window = window_suffix(requested)
         return info if window is None else replace(info, window=max(window, info.output))
 
 

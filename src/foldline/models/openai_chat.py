@@ -79,10 +79,10 @@ class OpenAIChatProtocol:
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
         reason = text(choice.get("finish_reason"))
-        said = message.get("content")
+        content = message.get("content")
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
-            text=text(said) or "".join(text(part.get("text")) for part in objects(said)),
+            text=text(content) or "".join(text(part.get("text")) for part in objects(content)),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
             usage=read_usage(body.get("usage")),
@@ -100,9 +100,9 @@ class OpenAIChatProtocol:
 def _calls(message: Mapping[str, Any]) -> list[Any]:
     found = []
     for item in objects(message.get("tool_calls")):
-        asked = mapping(item.get("function")) or mapping(item.get("custom"))
-        arguments = asked.get("arguments", asked.get("input"))
-        found.append(call(item.get("id"), asked.get("name"), arguments))
+        function = mapping(item.get("function")) or mapping(item.get("custom"))
+        arguments = function.get("arguments", function.get("input"))
+        found.append(call(item.get("id"), function.get("name"), arguments))
     old = mapping(message.get("function_call"))
     if old and not found:
         found.append(call(None, old.get("name"), old.get("arguments")))
@@ -171,19 +171,19 @@ class ChatAssembler:
             if piece and not again:
                 self._pieces.setdefault(key, []).append(piece)
                 out += [Delta(kind, piece)] if kind else []
-        asked = enumerate(objects(delta.get("tool_calls")))
-        return out + [self._call(item, position) for position, item in asked]
+        tool_calls = enumerate(objects(delta.get("tool_calls")))
+        return out + [self._call(item, position) for position, item in tool_calls]
 
     def _call(self, item: dict[str, Any], position: int) -> Delta:
         index = item.get("index")
         # Servers that leave the index out send whole calls, one after the other.
         key = index if isinstance(index, int) else len(self._calls) + position
         call = self._calls.setdefault(key, _Call())
-        asked = mapping(item.get("function"))
+        function = mapping(item.get("function"))
         call.id = call.id or text(item.get("id"))
-        name = "" if call.name else text(asked.get("name"))
+        name = "" if call.name else text(function.get("name"))
         call.name = call.name or name
-        piece = text(asked.get("arguments"))
+        piece = text(function.get("arguments"))
         call.arguments.append(piece)
         return Delta("call", piece, key, name)
 
@@ -191,8 +191,8 @@ class ChatAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._reason and not self._done:
             raise truncated_stream()
-        said = {key: "".join(pieces) for key, pieces in self._pieces.items()}
-        message: dict[str, Any] = {"role": "assistant", "content": None, **said}
+        texts = {key: "".join(pieces) for key, pieces in self._pieces.items()}
+        message: dict[str, Any] = {"role": "assistant", "content": None, **texts}
         if self._calls:
             message["tool_calls"] = [self._calls[key].wire() for key in sorted(self._calls)]
         choice = {"message": message, "finish_reason": self._reason}

@@ -95,8 +95,8 @@ class OpenAIResponsesProtocol:
 
 
 def _calls(items: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
-    asked = ((item, CALLS[item["type"]]) for item in items if item.get("type") in CALLS)
-    return tuple(call(item.get("call_id"), item.get("name"), item.get(key)) for item, key in asked)
+    pairs = ((item, CALLS[item["type"]]) for item in items if item.get("type") in CALLS)
+    return tuple(call(item.get("call_id"), item.get("name"), item.get(key)) for item, key in pairs)
 
 
 def _stop(body: Mapping[str, Any]) -> Stop:

@@ -8,7 +8,7 @@ What an error quotes of the user's text is therefore no overflow when the server
 last an answer is one that took more than the window: some servers drop what is too long silently.
 
 Each sentence of a provider is one pattern. In it, LIMIT stands for the number of tokens that the
-model takes, ASKED for what the request took, and GIVEN and OUTPUT for its two parts: what was
+model takes, REQUESTED for what the request took, and GIVEN and OUTPUT for its two parts: what was
 sent, and what was reserved for the answer; … stands for up to 60 characters of one line. The
 sentences are those of public documentation, issues and open source of each provider.
 """
@@ -35,20 +35,20 @@ class DetectedOverflow:
         how: What told: the provider whose words they are, "code", "class", "status", "stop",
             "usage" or "detector".
         limit: The real limit in tokens, None when it was not said.
-        asked: What the request took, in tokens, with what was reserved for the answer; None when
-            it was not said.
+        requested: What the request took, in tokens, with what was reserved for the answer; None
+            when it was not said.
         output: How much of that was reserved for the answer, in tokens.
     """
 
     how: str
     limit: int | None = None
-    asked: int | None = None
+    requested: int | None = None
     output: int = 0
 
     @property
     def given(self) -> int | None:
         """What system prompt, tools and messages took, in tokens; None when it was not said."""
-        return None if self.asked is None else max(0, self.asked - self.output)
+        return None if self.requested is None else max(0, self.requested - self.output)
 
 
 Detector: TypeAlias = Callable[[Failure], DetectedOverflow | bool | None]
@@ -142,17 +142,17 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOver
 
 
 def overflow_in(
-    said: Any, window: int | None = None, detectors: Iterable[Detector] = ()
+    outcome: Any, window: int | None = None, detectors: Iterable[Detector] = ()
 ) -> DetectedOverflow | None:
     """
     Return True if an exception or a response says that the request was too long.
 
     Args:
-        said: What an SDK raised or returned; see `failure_of`.
+        outcome: What an SDK raised or returned; see `failure_of`.
         window: The model's window in tokens, to find what was dropped silently.
         detectors: Further ones; see `detect`.
     """
-    return detect(failure_of(said, window), detectors)
+    return detect(failure_of(outcome, window), detectors)
 
 
 def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
@@ -169,7 +169,9 @@ def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
     if not how:
         return None
     words = _phrase(failure.text) or DetectedOverflow(how)
-    return DetectedOverflow(how, words.limit or _sane(failure.limit), words.asked, words.output)
+    return DetectedOverflow(
+        how, words.limit or _sane(failure.limit), words.requested, words.output
+    )
 
 
 def _detect_by_usage(failure: Failure) -> DetectedOverflow | None:
@@ -189,11 +191,11 @@ def _phrase(text: str) -> DetectedOverflow | None:
         found = pattern.search(text)
         if found:
             texts = {name: text for name, text in found.groupdict().items() if text}
-            said = {name: int(re.sub(r"\D", "", digits)) for name, digits in texts.items()}
-            asked, output = said.get("asked"), said.get("output", 0)
-            if "given" in said:
-                asked = max(asked or 0, said["given"] + output)
-            return DetectedOverflow(provider, _sane(said.get("limit")), asked, output)
+            numbers = {name: int(re.sub(r"\D", "", digits)) for name, digits in texts.items()}
+            requested, output = numbers.get("requested"), numbers.get("output", 0)
+            if "given" in numbers:
+                requested = max(requested or 0, numbers["given"] + output)
+            return DetectedOverflow(provider, _sane(numbers.get("limit")), requested, output)
     return None
 
 
@@ -206,17 +208,17 @@ def _sane(limit: int | None) -> int | None:
 _NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
 """A number, with or without marks between thousands."""
 
-_PLACE: Final = re.compile("LIMIT|ASKED|GIVEN|OUTPUT")
+_PLACE: Final = re.compile("LIMIT|REQUESTED|GIVEN|OUTPUT")
 
 _SENTENCES: Final = (
-    ("anthropic", r"prompt is too long: ASKED tokens > LIMIT"),
+    ("anthropic", r"prompt is too long: REQUESTED tokens > LIMIT"),
     ("anthropic", r"exceed context limit: GIVEN \+ OUTPUT > LIMIT"),
     ("anthropic", r"request exceeds the maximum (?:size|allowed number of bytes)"),
     (
         "openai",  # Azure, DeepSeek, OpenRouter, vLLM, litellm and others say the same.
         (
-            r"maximum context length is LIMIT tokens…(?:requested|resulted in)(?: about)? ASKED"
-            r" tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
+            r"maximum context length is LIMIT tokens…(?:requested|resulted in)(?: about)?"
+            r" REQUESTED tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
         ),
     ),
     (
@@ -233,27 +235,27 @@ _SENTENCES: Final = (
             r" LIMIT"
         ),
     ),
-    ("vllm", r"prompt \(length ASKED\) is longer than the maximum model length of LIMIT"),
-    ("sglang", r"input \(ASKED tokens\) is longer than the model'?s context length \(LIMIT"),
-    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds …length \(?LIMIT"),
-    ("openai", r"input tokens exceed the configured limit of LIMIT tokens… in ASKED"),
+    ("vllm", r"prompt \(length REQUESTED\) is longer than the maximum model length of LIMIT"),
+    ("sglang", r"input \(REQUESTED tokens\) is longer than the model'?s context length \(LIMIT"),
+    ("sglang", r"input length \(?REQUESTED(?: tokens)?\)? exceeds …length \(?LIMIT"),
+    ("openai", r"input tokens exceed the configured limit of LIMIT tokens… in REQUESTED"),
     ("openai", r"input tokens exceed the configured limit(?: of LIMIT)?"),
     ("openai", r"input exceeds the context window"),
-    ("gemini", r"input token count \(?ASKED\)? exceeds …\(?LIMIT"),
-    ("gemini", r"input token count is ASKED but [^\n]{0,40}?up to LIMIT"),
+    ("gemini", r"input token count \(?REQUESTED\)? exceeds …\(?LIMIT"),
+    ("gemini", r"input token count is REQUESTED but [^\n]{0,40}?up to LIMIT"),
     ("gemini", r"input token count …exceeds"),
-    ("bedrock", r"max input tokens: LIMIT, request input token count: ASKED"),
-    ("bedrock", r"expected maxLength: LIMIT, actual: ASKED"),
-    ("xai", r"maximum prompt length is LIMIT but the request contains ASKED"),
-    ("copilot", r"prompt token count of ASKED exceeds the limit of LIMIT"),
-    ("mistral", r"contains ASKED tokens[^\n]{0,80}?too large for model with LIMIT maximum"),
-    ("moonshot", r"exceeded model token limit: LIMIT \(requested: ASKED"),
+    ("bedrock", r"max input tokens: LIMIT, request input token count: REQUESTED"),
+    ("bedrock", r"expected maxLength: LIMIT, actual: REQUESTED"),
+    ("xai", r"maximum prompt length is LIMIT but the request contains REQUESTED"),
+    ("copilot", r"prompt token count of REQUESTED exceeds the limit of LIMIT"),
+    ("mistral", r"contains REQUESTED tokens[^\n]{0,80}?too large for model with LIMIT maximum"),
+    ("moonshot", r"exceeded model token limit: LIMIT \(requested: REQUESTED"),
     ("moonshot", r"exceeded model token limit(?::? LIMIT)?"),
     ("qwen", r"range of input length should be \[\d+, ?LIMIT"),
-    ("cohere", r"cannot exceed LIMIT - received ASKED"),
+    ("cohere", r"cannot exceed LIMIT - received REQUESTED"),
     ("huggingface", r"must be <= LIMIT\. given: GIVEN `inputs` tokens and OUTPUT"),
-    ("fireworks", r"prompt is too long: ASKED, model maximum context length: LIMIT"),
-    ("llama.cpp", r"request \(ASKED tokens\) exceeds the available context size \(LIMIT"),
+    ("fireworks", r"prompt is too long: REQUESTED, model maximum context length: LIMIT"),
+    ("llama.cpp", r"request \(REQUESTED tokens\) exceeds the available context size \(LIMIT"),
     ("llama.cpp", r"exceeds? the available context size"),
     ("lm studio", r"loaded with context length of only LIMIT"),
     ("ollama", r"prompt too long; exceeded (?:max )?context length"),

@@ -64,32 +64,32 @@ class Failure:
     limit: int | None = None
 
 
-def failure_of(said: Any, window: int | None = None) -> Failure:
+def failure_of(outcome: Any, window: int | None = None) -> Failure:
     """
     Read an exception or a response.
 
     Args:
-        said: An exception of any SDK, HTTP client or framework, a response of one, its JSON, or a
-            text.
+        outcome: An exception of any SDK, HTTP client or framework, a response of one, its JSON, or
+            a text.
         window: The model's window in tokens, to find out whether more was taken.
 
     Returns:
         What could be read of it; nothing is raised.
     """
     try:
-        return replace(_read(plain(said)), window=window)
+        return replace(_read(plain(outcome)), window=window)
     except Exception:  # noqa: BLE001  # a stranger's object may raise whatever it is asked
-        return Failure(type=_classes(said), window=window)
+        return Failure(type=_classes(outcome), window=window)
 
 
-def _read(said: Any) -> Failure:
-    if isinstance(said, BaseException):
-        return _of_exception(said)
-    if isinstance(said, (str, bytes)):
-        return _of_body(said)
-    error = _get(said, "error")
+def _read(outcome: Any) -> Failure:
+    if isinstance(outcome, BaseException):
+        return _of_exception(outcome)
+    if isinstance(outcome, (str, bytes)):
+        return _of_body(outcome)
+    error = _get(outcome, "error")
     if not error:
-        return Failure(stop=_stop(said), usage=_usage(said))
+        return Failure(stop=_stop(outcome), usage=_usage(outcome))
     if not isinstance(error, (Mapping, str, list)):  # an object, and so what stands in it
         names = (*_TEXTS, *_CODES)
         error = {name: found for name in names if (found := _get(error, name))}
@@ -144,8 +144,8 @@ def _one(error: BaseException) -> Failure:
     )
 
 
-def _classes(said: Any) -> str:
-    return " ".join(kind.__name__ for kind in type(said).__mro__[:DEEPEST])
+def _classes(value: Any) -> str:
+    return " ".join(kind.__name__ for kind in type(value).__mro__[:DEEPEST])
 
 
 def _text(error: BaseException) -> str:
@@ -207,22 +207,22 @@ def _parse(text: str | bytes) -> Any:
 # --- answers -------------------------------------------------------------------------------
 
 
-def _stop(said: Any) -> str:
+def _stop(response: Any) -> str:
     """Return why a model stopped, in the provider's word."""
-    choice = _item(_get(said, "choices")) or _item(_get(said, "candidates"))
-    around = _get(said, "response_metadata") or _get(said, "incomplete_details")
-    found = (_first(holder, *_STOPS) for holder in (said, choice, around))
+    choice = _item(_get(response, "choices")) or _item(_get(response, "candidates"))
+    around = _get(response, "response_metadata") or _get(response, "incomplete_details")
+    found = (_first(holder, *_STOPS) for holder in (response, choice, around))
     return next((word[:200] for word in found if isinstance(word, str)), "")
 
 
-def _usage(said: Any) -> Usage | None:
+def _usage(response: Any) -> Usage | None:
     """
     Return what an answer reports, in tokens.
 
     Some count what was cached within the input and some beside it: OpenAI and Gemini name a part
     of the whole in the details, Anthropic names what is added.
     """
-    found = _first(said, "usage", "usage_metadata", "usageMetadata")
+    found = _first(response, "usage", "usage_metadata", "usageMetadata")
     if isinstance(found, Usage):
         return found
     given, written, read, wrote = (_count(found, names) for names in _COUNTS)

@@ -264,8 +264,8 @@ class Sender:
         self, done: Completion, request: CompletionRequest, budget: RetryBudget, began: float
     ) -> Completion:
         usd = None if done.usage is None else price(request.info, done.usage)
-        name, gone = done.model or request.model, monotonic() - began
-        return replace(done, usd=usd, model=name, seconds=gone, attempts=budget.made)
+        name, seconds = done.model or request.model, monotonic() - began
+        return replace(done, usd=usd, model=name, seconds=seconds, attempts=budget.made)
 
 
 def _object(body: bytes) -> dict[str, Any]:

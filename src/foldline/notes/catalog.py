@@ -88,7 +88,7 @@ class CatalogCache:
                 self._discard()
             return {}
 
-    def keep(self, rows: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
+    def keep(self, rows: Iterable[CatalogEntry], removed: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
         # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
         with (
@@ -103,7 +103,9 @@ class CatalogCache:
                     for row in rows
                 ),
             )
-            connection.executemany("DELETE FROM files WHERE name = ?", ((name,) for name in gone))
+            connection.executemany(
+                "DELETE FROM files WHERE name = ?", ((name,) for name in removed)
+            )
 
     def _open(self) -> SqliteDatabase:
         if self._path.is_symlink():
@@ -200,8 +202,8 @@ class FolderWatch:
             suspects |= known.keys() - inodes.keys()
         stamps = {name: self._folder.stamp(name) for name in suspects}
         present = {name: stamp for name, stamp in stamps.items() if stamp is not None}
-        gone = {name for name, stamp in stamps.items() if stamp is None and name in known}
-        return self._differing(present), gone
+        removed = {name for name, stamp in stamps.items() if stamp is None and name in known}
+        return self._differing(present), removed
 
     def _has_moved(self) -> bool:
         """Return True if the folder itself changed since the last look, or may have."""
@@ -255,9 +257,9 @@ class Catalog:
         first = not self._loaded
         if first:
             self._load()
-        changed, gone = self._watch.changes()
-        touched = sum([self._read(name) for name in changed]) + len(gone)
-        for name in gone:
+        changed, removed = self._watch.changes()
+        touched = sum([self._read(name) for name in changed]) + len(removed)
+        for name in removed:
             self._forget(name)
         if touched or first or self._watch.full != self._was_full:
             self._sort_out()
@@ -269,10 +271,10 @@ class Catalog:
         """Write to the cache what is not there yet."""
         old_enough = (self._seen.get(name) for name in self._unkept - self._watch.young)
         rows = [row for row in old_enough if isinstance(row, CatalogEntry)]
-        gone = [name for name in self._unkept if name not in self._seen]
-        if rows or gone:
-            self._sidecar.keep(rows, gone)
-        self._unkept -= {*gone, *(row.name for row in rows)}
+        removed = [name for name in self._unkept if name not in self._seen]
+        if rows or removed:
+            self._sidecar.keep(rows, removed)
+        self._unkept -= {*removed, *(row.name for row in rows)}
 
     def _load(self) -> None:
         for name, row in self._sidecar.rows().items():

@@ -123,13 +123,13 @@ def plan_levels(
         now: The time.
     """
     merges = tuple(_merges(notes, settings.alike))
-    gone = {source for merge in merges for source in merge.sources}
+    merged_ids = {source for merge in merges for source in merge.sources}
     known = {one.metadata.id: one.metadata.merged for one in notes}
     again = {m.into: len({*m.sources} - {*known[m.into]}) for m in merges}
     promotions, expired = [], []
     for one in notes:
         metadata = one.metadata
-        if metadata.id in gone:
+        if metadata.id in merged_ids:
             continue
         times = again.get(metadata.id, 0) + len(metadata.merged) + cited.get(metadata.id, 0)
         promotion = _promotion(metadata, times, settings)
@@ -176,7 +176,7 @@ def _merges(notes: Sequence[NoteTerms], alike: float) -> Iterator[Merge]:
     place = {one.metadata.id: at for at, one in enumerate(ranked)}
     near = _neighbours(ranked)
     taken: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    gone: set[str] = set()
+    merged_ids: set[str] = set()
     for one in ranked:
         if one.metadata.level != "temporary":
             continue
@@ -184,9 +184,9 @@ def _merges(notes: Sequence[NoteTerms], alike: float) -> Iterator[Merge]:
         for at in better:
             other = ranked[at]
             likeness = _likeness(one, other)
-            if other.metadata.id not in gone and likeness >= alike:
+            if other.metadata.id not in merged_ids and likeness >= alike:
                 taken[other.metadata.id].append((likeness, one.metadata.id))
-                gone.add(one.metadata.id)
+                merged_ids.add(one.metadata.id)
                 break
     for into, sources in taken.items():
         yield Merge(into, tuple(id for _, id in sources), min(score for score, _ in sources))  # noqa: A001

@@ -111,6 +111,6 @@ def _line(entry: CatalogEntry) -> str:
 
 def _plain(text: str) -> str:
     """Return a text on one line that is no Markdown."""
-    shown = one_line(text[: LONGEST_TITLE + 1])
-    cut = shown if len(shown) <= LONGEST_TITLE else f"{shown[: LONGEST_TITLE - 1]}…"
+    line = one_line(text[: LONGEST_TITLE + 1])
+    cut = line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
     return cut.translate(_MARKDOWN)

@@ -128,12 +128,12 @@ def _line(name: str, value: Any) -> str:
         return f"{name}: {value}\n"
     settings: dict[str, Any] = {"allow_unicode": True, "sort_keys": False, "width": 1 << 30}
     if isinstance(value, (list, tuple)):
-        shown = f"[{', '.join(map(_scalar, value))}]\n"
+        text = f"[{', '.join(map(_scalar, value))}]\n"
     elif isinstance(value, dict):
-        shown = "\n" + indent(yaml.safe_dump(value, default_flow_style=False, **settings), "  ")
+        text = "\n" + indent(yaml.safe_dump(value, default_flow_style=False, **settings), "  ")
     else:
-        shown = f"{_scalar(value)}\n"
-    return f"{_scalar(name)}: {shown}"
+        text = f"{_scalar(value)}\n"
+    return f"{_scalar(name)}: {text}"
 
 
 def _scalar(value: Any) -> str:

@@ -80,8 +80,8 @@ _BETWEEN: Final = re.compile(r"[\W_]+")
 
 def one_line(text: str) -> str:
     """Return a text on one line, without control characters and halves of characters."""
-    shown = (" " if _is_hidden(letter) else letter for letter in text)
-    return " ".join("".join(shown).split())
+    letters = (" " if _is_hidden(letter) else letter for letter in text)
+    return " ".join("".join(letters).split())
 
 
 def _is_hidden(letter: str) -> bool:
@@ -162,7 +162,7 @@ def parse_tags(tags: Any) -> tuple[str, ...]:
     given = tags.split(",") if isinstance(tags, str) else tuple(tags)
     if not all(isinstance(tag, str) for tag in given):
         raise InputError("tags are texts", field="tags")
-    out = tuple(dict.fromkeys(shown for tag in given if (shown := one_line(tag))))
+    out = tuple(dict.fromkeys(line for tag in given if (line := one_line(tag))))
     if len(out) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in out):
         raise InputError(
             f"a note has at most {MOST_TAGS} tags of {LONGEST_TAG} characters", field="tags"
@@ -261,7 +261,7 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise BrokenNote(f"its field {name} is no list of texts")
-    return tuple(dict.fromkeys(shown for item in items if (shown := one_line(item))))
+    return tuple(dict.fromkeys(line for item in items if (line := one_line(item))))
 
 
 def _choice(given: Mapping[str, Any], name: str, known: tuple[Any, ...], default: Any) -> Any:
@@ -269,8 +269,8 @@ def _choice(given: Mapping[str, Any], name: str, known: tuple[Any, ...], default
     if not value:
         return default
     if value not in known:
-        shown = one_line(value[:40])
-        raise BrokenNote(f"its {name} {shown!r} is not one of {', '.join(known)}")
+        quote = one_line(value[:40])
+        raise BrokenNote(f"its {name} {quote!r} is not one of {', '.join(known)}")
     return value
 
 

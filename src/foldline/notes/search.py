@@ -76,12 +76,12 @@ def make_filter(
         InputError: There is no such type or level.
     """
     check_fields(type=type, level=level)
-    wanted = set(parse_tags(tags))
+    tag_filter = set(parse_tags(tags))
     return lambda metadata: (
         type in (None, metadata.type)
         and level in (None, metadata.level)
         and status in (None, metadata.status)
-        and (not wanted or not wanted.isdisjoint(metadata.tags))
+        and (not tag_filter or not tag_filter.isdisjoint(metadata.tags))
     )
 
 
@@ -92,11 +92,11 @@ def resolve_id(part: str, ids: Iterable[str]) -> str:
     Raises:
         UnknownNote: None does, or several do.
     """
-    known, wanted = list(ids), part.strip().upper()
+    known, suffix = list(ids), part.strip().upper()
     if part in known:
         return part
-    found = {one for one in known if one.upper().endswith(wanted)}
-    if len(found) != 1 or len(wanted) < SHORTEST_PART:
+    found = {one for one in known if one.upper().endswith(suffix)}
+    if len(found) != 1 or len(suffix) < SHORTEST_PART:
         raise UnknownNote(part)
     return found.pop()
 
@@ -150,11 +150,11 @@ class NoteSearch:
     def _follow(self, entries: Mapping[str, CatalogEntry]) -> None:
         if entries is self._entries:
             return
-        gone = self._known.keys() - entries.keys()
+        removed = self._known.keys() - entries.keys()
         new = [one for one in entries.values() if self._known.get(one.metadata.id) != one.digest]
-        self._index.remove(gone)
+        self._index.remove(removed)
         self._index.add(_document(entry) for entry in new)
-        for one in gone:
+        for one in removed:
             del self._known[one]
         self._known.update((entry.metadata.id, entry.digest) for entry in new)
         self._entries = entries

@@ -198,8 +198,8 @@ def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, t
 
 def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
     titles = [tasks[one].title for one in ring]
-    shown = titles if len(titles) <= NAMED else [*titles[: NAMED - 1], "…", titles[-1]]
-    return f"these wait for each other: {' → '.join(shown)}"
+    labels = titles if len(titles) <= NAMED else [*titles[: NAMED - 1], "…", titles[-1]]
+    return f"these wait for each other: {' → '.join(labels)}"
 
 
 def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:

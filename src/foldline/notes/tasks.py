@@ -200,14 +200,14 @@ class NoteTasks:
         return self._store.rewrite(id, change)
 
     def _check_needs(self, needs: Iterable[str]) -> tuple[str, ...]:
-        wanted = tuple(dict.fromkeys(needs))
-        if len(wanted) > MOST_NEEDS:
+        required = tuple(dict.fromkeys(needs))
+        if len(required) > MOST_NEEDS:
             raise InputError(f"a task needs at most {MOST_NEEDS:,} others", field="needs")
-        if wanted:
+        if required:
             graph = self.graph()
-            for one in wanted:
+            for one in required:
                 self._task(graph, one)
-        return wanted
+        return required
 
     @staticmethod
     def _task(graph: TaskGraph, id: str) -> NoteMetadata:  # noqa: A002

@@ -31,7 +31,7 @@ def diff(lines: Sequence[str]) -> Condensed:
     Returns:
         The lines; those that begin a hunk also name its file.
     """
-    shown, worth, heads = list(lines), dict[int, float](), list[int]()
+    rows, worth, heads = list(lines), dict[int, float](), list[int]()
     path = ""
     in_header = False
     for place, line in enumerate(lines):
@@ -43,7 +43,7 @@ def diff(lines: Sequence[str]) -> Condensed:
                 worth[place] = FILE if line.startswith("diff") or path else 0.0
                 heads.append(place)
         elif line.startswith("@@"):
-            shown[place] = f"{path} {line}" if path else line
+            rows[place] = f"{path} {line}" if path else line
             worth[place] = HUNK
             heads.append(place)
             in_header = False
@@ -51,4 +51,4 @@ def diff(lines: Sequence[str]) -> Condensed:
             worth[place] = TITLE
         elif line.startswith(("+", "-")) and not in_header:
             worth[place] = CHANGE
-    return Condensed("diff", tuple(shown), worth, tuple(heads))
+    return Condensed("diff", tuple(rows), worth, tuple(heads))

@@ -87,7 +87,7 @@ def factor_paths(lines: Sequence[str]) -> str:
     Returns:
         The text, from which the same lines can be read; "" where it would be no shorter.
     """
-    shown: list[str] = []
+    rows: list[str] = []
     last: str | None = None
     for line in lines:
         folder, slash, name = line.rpartition("/")
@@ -95,13 +95,13 @@ def factor_paths(lines: Sequence[str]) -> str:
             return ""
         if folder + slash != last:
             last = folder + slash
-            shown.append(last or "./.")
-        shown.append(f" {name}")
-    return _shorter(shown, lines)
+            rows.append(last or "./.")
+        rows.append(f" {name}")
+    return _shorter(rows, lines)
 
 
-def _shorter(shown: Sequence[str], lines: Sequence[str]) -> str:
-    made = "\n".join(shown)
+def _shorter(rows: Sequence[str], lines: Sequence[str]) -> str:
+    made = "\n".join(rows)
     return made if len(made) < sum(map(len, lines)) + len(lines) else ""
 
 
@@ -140,18 +140,18 @@ def by_file(lines: Sequence[str]) -> str:
     Returns:
         The text, from which the same lines can be read; "" where it would be no shorter.
     """
-    shown: list[str] = []
+    rows: list[str] = []
     last = ""
     for line in lines:
         found = _match(line)
         if found is None:
-            shown.append(f"|{line}")
+            rows.append(f"|{line}")
             continue
         path, mark = found["path"], found["mark"]
         if path[:1] in " |-":
             return ""
         if path != last:
             last = path
-            shown.append(path)
-        shown.append(f" {line[len(path) + 1 :]}" if mark == ":" else f"-{line[len(path) + 1 :]}")
-    return _shorter(shown, lines)
+            rows.append(path)
+        rows.append(f" {line[len(path) + 1 :]}" if mark == ":" else f"-{line[len(path) + 1 :]}")
+    return _shorter(rows, lines)

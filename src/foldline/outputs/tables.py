@@ -156,12 +156,12 @@ def delimiter(lines: Sequence[str]) -> str:
     if len(lines) < FEWEST:
         return ""
     for mark in DELIMITERS:
-        wanted = lines[0].count(mark)
-        if wanted < (1 if mark == "\t" else 2) or not _names(lines[0].split(mark)):
+        expected = lines[0].count(mark)
+        if expected < (1 if mark == "\t" else 2) or not _names(lines[0].split(mark)):
             continue
         looked_at = lines[1 : 1 + LOOKED_AT]
-        same = sum(line.count(mark) == wanted for line in looked_at)
-        quoted = sum(line.count(mark) > wanted and '"' in line for line in looked_at)
+        same = sum(line.count(mark) == expected for line in looked_at)
+        quoted = sum(line.count(mark) > expected and '"' in line for line in looked_at)
         if same + quoted >= 0.9 * len(looked_at) and same * 2 > len(looked_at):
             return mark
     return ""

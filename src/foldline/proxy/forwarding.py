@@ -87,7 +87,7 @@ def forwarder(parts: ProxyParts) -> Callable[[Scope, Receive, Send], Awaitable[N
     return forward
 
 
-class _Gone(Exception):
+class _Disconnected(Exception):
     """The client went away, or the answer broke off: nothing more can be sent."""
 
 
@@ -148,7 +148,7 @@ class Exchange:
 
     async def _report_failure(self, error: BaseException) -> None:
         """Send an error, if no answer was begun yet."""
-        if isinstance(error, _Gone):
+        if isinstance(error, _Disconnected):
             self.problem = self.problem or str(error)
             return
         self.problem = f"{type(error).__name__}: {error}"[:300]
@@ -238,9 +238,9 @@ class Exchange:
                 async with asyncio.timeout(self.parts.limits.waiting):
                     message = await self.receive()
             except TimeoutError:
-                raise _Gone("the body did not come in time") from None
+                raise _Disconnected("the body did not come in time") from None
             if message["type"] == "http.disconnect":
-                raise _Gone("the client went away")
+                raise _Disconnected("the client went away")
             self.size += len(message.get("body", b""))
             if not message.get("more_body"):
                 self._read.set()

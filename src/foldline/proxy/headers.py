@@ -37,8 +37,8 @@ def request_headers(
         length: Whether the length of the body is as it came.
     """
     made = FRAMING - {b"content-length"} if length else FRAMING
-    gone = _connection_headers(headers) | made
-    kept = [(n, v) for n, v in headers if n not in gone and not n.startswith(OWN)]
+    removed = _connection_headers(headers) | made
+    kept = [(n, v) for n, v in headers if n not in removed and not n.startswith(OWN)]
     if not reads:
         return kept
     return [(n, _readable(v) if n == b"accept-encoding" else v) for n, v in kept]
@@ -47,8 +47,8 @@ def request_headers(
 def response_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Return what a client is sent of a provider's headers."""
     lowered = [(name.lower(), value) for name, value in headers]
-    gone = _connection_headers(lowered)
-    return [(n, v) for n, v in lowered if n not in gone and not n.startswith(OWN)]
+    removed = _connection_headers(lowered)
+    return [(n, v) for n, v in lowered if n not in removed and not n.startswith(OWN)]
 
 
 def _connection_headers(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:

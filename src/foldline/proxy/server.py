@@ -183,8 +183,8 @@ class ProxyServer:
         while True:
             look = partial(prune, self.store, self.retention, time.time())
             try:
-                gone = await loop.run_in_executor(parts.workers, look)
-                found: dict[str, Any] = {"sessions": len(gone)}
+                pruned = await loop.run_in_executor(parts.workers, look)
+                found: dict[str, Any] = {"sessions": len(pruned)}
             except StoreError as error:
                 found = {"problem": str(error)[:300]}
             parts.log.add({"event": "pruned", **found})

@@ -43,8 +43,8 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
             break
         if _is_label(passage):
             continue
-        said = "\n".join(essence(line.text) for line in passage.lines)
-        place = places.setdefault(said, passage.place)
+        text = "\n".join(essence(line.text) for line in passage.lines)
+        place = places.setdefault(text, passage.place)
         if place == passage.place:
             kept.append(passage)
         elif passage.section.handle not in also.setdefault(place, []):

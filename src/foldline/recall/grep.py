@@ -81,7 +81,7 @@ class Pattern:
         if len(pattern) > MAX_PATTERN:
             raise RecallError(f"The pattern is longer than {MAX_PATTERN} characters.")
         try:
-            self._wanted: Any = regex.compile(pattern)
+            self._pattern: Any = regex.compile(pattern)
         except regex.error as error:
             raise RecallError(
                 f"{pattern[:80]!r} is not a regular expression: {error}.",
@@ -102,7 +102,7 @@ class Pattern:
         try:
             if left <= 0:
                 raise TimeoutError
-            found = self._wanted.search(line, timeout=left)
+            found = self._pattern.search(line, timeout=left)
         except (TimeoutError, MemoryError, RecursionError) as error:
             raise _too_long() from error
         return None if found is None else found.span()
@@ -192,13 +192,13 @@ def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
         context: Lines around a match.
         fits: The cap.
     """
-    shown = matches.found[start : start + MAX_HITS]
+    hits = matches.found[start : start + MAX_HITS]
     for around in (Around(context, context), Around(0, context), Around(0, context // 2)):
-        text = _page(matches, start, len(shown), around)
+        text = _page(matches, start, len(hits), around)
         if fits(text):
             return text
     bare = Around(0, 0)
-    count = most(len(shown), lambda n: fits(_page(matches, start, n, bare)))
+    count = most(len(hits), lambda n: fits(_page(matches, start, n, bare)))
     if count:
         return _page(matches, start, count, bare)
     for wide in NARROW:

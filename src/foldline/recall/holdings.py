@@ -191,8 +191,8 @@ class Original:
             return cut_sections([alone], {whole.id: f"{self.handles[whole.id]}.{self.part}"})
         if not self.beside:
             return cut_sections(self.messages, self.handles)
-        wanted = self.beside | {message.id for message in self.messages}
-        found = [holdings.messages[number] for number in holdings.in_order(set(wanted))]
+        ids = self.beside | {message.id for message in self.messages}
+        found = [holdings.messages[number] for number in holdings.in_order(set(ids))]
         return cut_sections(found, self.handles)
 
     def others(self, holdings: Holdings) -> Iterator[MessageSection]:

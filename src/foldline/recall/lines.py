@@ -98,22 +98,22 @@ def number_lines(text: str) -> list[Line]:
     return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
 
 
-def choose_lines(lines: list[Line], wanted: str) -> list[Line]:
+def choose_lines(lines: list[Line], line_range: str) -> list[Line]:
     """
     Choose lines by number.
 
     Args:
         lines: All lines.
-        wanted: ``A:B``, both ends included and counted from 1; negative numbers count from the
+        line_range: ``A:B``, both ends included and counted from 1; negative numbers count from the
             end (-1 is the last line), a missing end is open, ``A`` alone is one line.
 
     Raises:
         RecallError: This is no range, or no line is in it.
     """
-    found = _RANGE.fullmatch(wanted.strip())
+    found = _RANGE.fullmatch(line_range.strip())
     if found is None or not any(found.groups()):
         raise RecallError(
-            f"{wanted[:40]!r} is not a range of lines.",
+            f"{line_range[:40]!r} is not a range of lines.",
             hint='Give "A:B" such as "10:20", "-50:" for the last 50, or one number.',
         )
     first, colon, last = found.groups()
@@ -122,7 +122,7 @@ def choose_lines(lines: list[Line], wanted: str) -> list[Line]:
     picked = lines[max(0, start - 1) : max(0, end)]
     if not picked:
         raise RecallError(
-            f"No line is in {wanted.strip()!r}.", hint=f"There are {len(lines):,} lines."
+            f"No line is in {line_range.strip()!r}.", hint=f"There are {len(lines):,} lines."
         )
     return picked
 

@@ -289,13 +289,13 @@ def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
     return out
 
 
-def _finds(text: str, wanted: str) -> Iterator[int]:
-    position = text.find(wanted)
+def _finds(text: str, prefix: str) -> Iterator[int]:
+    position = text.find(prefix)
     for _ in range(MOST_HITS):
         if position < 0:
             return
         yield position
-        position = text.find(wanted, position + len(wanted))
+        position = text.find(prefix, position + len(prefix))
 
 
 def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:

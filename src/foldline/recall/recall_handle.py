@@ -44,8 +44,8 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What of a handle's content is wanted, and how much of it."""
+class _RecallRequest:
+    """What of a handle's content is requested, and how much of it."""
 
     query: str | None
     lines: str | None
@@ -100,32 +100,32 @@ def recall(
     if start < 0:
         raise RecallError("start must not be negative.")
     fits = cap(max_tokens, max_chars, counter)
-    # Where nothing begins so, all ids are wanted, to name those that are near.
+    # Where nothing begins so, all ids are needed, to name the nearest.
     seen = holdings.first_seen(parse(handle)[0]) or holdings.first_seen()
     named = resolve(handle, seen, holdings.moments)
     found = find_original(holdings, named)
-    wanted = _Wanted(query, lines, grep, context, path, start, fits)
-    text, note = _search(holdings, found, wanted) if grep or query else _read(found, wanted)
+    request = _RecallRequest(query, lines, grep, context, path, start, fits)
+    text, note = _search(holdings, found, request) if grep or query else _read(found, request)
     return Recalled(handle, named.id, found.role, text, found.raw, note)
 
 
 # --- reading -------------------------------------------------------------------------------
 
 
-def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
-    text, notes = _content(found, wanted.path), []
-    if wanted.lines is not None:
+def _read(found: Original, request: _RecallRequest) -> tuple[str, str]:
+    text, notes = _content(found, request.path), []
+    if request.lines is not None:
         whole = number_lines(text)
-        picked = choose_lines(whole, wanted.lines)
+        picked = choose_lines(whole, request.lines)
         text = "\n".join(line.text for line in picked)
         first, last = picked[0].number, picked[-1].number
         notes = [f"Lines {first:,} to {last:,} of {len(whole):,}."]
-    start = wanted.start
+    start = request.start
     if start > len(text):
         raise RecallError(
             f"start={start} is past the end.", hint=f"It has {len(text):,} characters."
         )
-    end = page_end(text, start, wanted.fits)
+    end = page_end(text, start, request.fits)
     if start or end < len(text):
         rest = f" Go on with start={end}." if end < len(text) else ""
         notes.append(f"Characters {start:,} to {end:,} of {len(text):,}.{rest}")
@@ -152,10 +152,10 @@ def _content(found: Original, path: str | None) -> str:
 # --- searching -----------------------------------------------------------------------------
 
 
-def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
-    places, lines = _places(holdings, found, wanted)
-    if wanted.grep:
-        pattern = Pattern(wanted.grep)
+def _search(holdings: Holdings, found: Original, request: _RecallRequest) -> tuple[str, str]:
+    places, lines = _places(holdings, found, request)
+    if request.grep:
+        pattern = Pattern(request.grep)
         bare = bool(lines) or (found.is_exact and len(places) == 1)
         matches = grep.search(
             (
@@ -166,33 +166,33 @@ def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, 
             ),
             pattern,
         )
-        if matches.found or not wanted.query:
-            answers.check_start(wanted.start, len(matches.found), "matches")
-            text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
+        if matches.found or not request.query:
+            answers.check_start(request.start, len(matches.found), "matches")
+            text = grep.write(matches, request.start, request.context, request.fits)
             missing = "" if matches.found else _no_match(holdings, found, pattern)
             least = "" if matches.complete else " at least"
             count = len(matches.found)
             note = f"{count:,} matching line{'s' if count != 1 else ''}{least}."
-            return text or clip(missing, wanted.fits), note
-    question = parse_query(wanted.query or "")
+            return text or clip(missing, request.fits), note
+    question = parse_query(request.query or "")
     hits = answers.find_passages(places, question)
     count = len(hits.passages)
-    answers.check_start(wanted.start, count, "matches")
-    text = answers.write_answer(hits, wanted.start, wanted.fits)
+    answers.check_start(request.start, count, "matches")
+    text = answers.write_answer(hits, request.start, request.fits)
     if not count:
-        text = clip(_no_words(holdings, found, places, question), wanted.fits)
+        text = clip(_no_words(holdings, found, places, question), request.fits)
     return text, f"{count:,} passages."
 
 
 def _places(
-    holdings: Holdings, found: Original, wanted: _Wanted
+    holdings: Holdings, found: Original, request: _RecallRequest
 ) -> tuple[list[MessageSection], list[Line]]:
     """Return what is searched; of a text that lines or a path narrow down, its lines too."""
-    if wanted.path is None and wanted.lines is None:
+    if request.path is None and request.lines is None:
         return found.sections(holdings), []
-    lines = number_lines(_content(found, wanted.path))
-    if wanted.lines is not None:
-        lines = choose_lines(lines, wanted.lines)
+    lines = number_lines(_content(found, request.path))
+    if request.lines is not None:
+        lines = choose_lines(lines, request.lines)
     handle = found.handles[found.messages[0].id] if found.messages else ""
     text = "\n".join(line.text for line in lines)
     return [MessageSection(handle, "result", "", text)], lines

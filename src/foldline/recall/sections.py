@@ -171,12 +171,12 @@ def step_of(log: Mapping[str, Message], message: Message) -> tuple[Message, ...]
     index = ids.index(message.id)
     before = (log[one] for one in reversed(ids[max(0, index - STEP) : index]))
     near = [*reversed(list(takewhile(lambda one: one.role == "assistant", before))), message]
-    at, waiting, heard = len(near) - 1, sum(len(one.calls) for one in near), False
+    at, waiting, answered = len(near) - 1, sum(len(one.calls) for one in near), False
     for one in ids[index + 1 : index + STEP]:
         following = log[one]
-        if following.is_spoken() or (heard and following.role == "assistant" and waiting <= 0):
+        if following.is_spoken() or (answered and following.role == "assistant" and waiting <= 0):
             break
-        heard = heard or bool(following.results)
+        answered = answered or bool(following.results)
         waiting += len(following.calls) - len(following.results)
         near.append(following)
     found = next(one for one in group(near) if at in one.members)

@@ -135,12 +135,12 @@ def name_section(found: FoundFile, standing: Standing) -> str:
     return f"File {path}: {found.size:,} bytes{note}, {what}."
 
 
-def _fence(found: FoundFile, extent: str, shown: str, standing: Standing, advice: str = "") -> str:
-    longest = max(map(len, re.findall(r"`+", shown)), default=0)
+def _fence(found: FoundFile, extent: str, body: str, standing: Standing, advice: str = "") -> str:
+    longest = max(map(len, re.findall(r"`+", body)), default=0)
     fence = "`" * max(4, longest + 1)
     path = json.dumps(found.touch.path, ensure_ascii=False)
     note = f"{extent}, {found.size:,} bytes, blake2b {digest(found.text)}, {STANDINGS[standing]}"
-    return f"File {path} ({note}{advice}):\n{fence}\n{shown}\n{fence}"
+    return f"File {path} ({note}{advice}):\n{fence}\n{body}\n{fence}"
 
 
 def digest(text: str) -> str:
@@ -173,10 +173,10 @@ def standing(found: FoundFile, earlier: Mapping[str, Attached]) -> Standing:
         found: The file, with its last touch.
         earlier: What earlier attachments showed.
     """
-    shown = earlier.get(found.touch.path)
+    attached = earlier.get(found.touch.path)
     note = _against(found.touch, found.text)
-    if shown is not None and note != "unchanged":
-        same = shown.digest == digest(found.text)
+    if attached is not None and note != "unchanged":
+        same = attached.digest == digest(found.text)
         return "unchanged" if same else "changed"
     return note
 
@@ -200,10 +200,10 @@ def _trim(lines: Sequence[str]) -> str:
 
 
 def _is_line(numbered: re.Match[str], disk: Sequence[str]) -> bool:
-    number, said = int(numbered[1]), numbered[3].rstrip()
+    number, content = int(numbered[1]), numbered[3].rstrip()
     if not 0 < number <= len(disk):
-        return not said
-    return disk[number - 1].strip() == said.strip()
+        return not content
+    return disk[number - 1].strip() == content.strip()
 
 
 def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
@@ -219,7 +219,7 @@ def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
 
 def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
     """Return the paths of the files whose newest content a view shows, put back or not."""
-    shown = {message.id: message for message in view.messages}
+    visible = {message.id: message for message in view.messages}
     back = {
         path
         for message in view.messages
@@ -227,7 +227,7 @@ def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
         for path, it in read_attached(message.text).items()
         if it.whole
     }
-    return in_sight(found, shown, view.originals) | back
+    return in_sight(found, visible, view.originals) | back
 
 
 def evicted(before: View, after: View, found: Sequence[FileAccess]) -> Evicted:
@@ -241,8 +241,8 @@ def evicted(before: View, after: View, found: Sequence[FileAccess]) -> Evicted:
     """
     if not found:
         return Evicted()
-    gone = sight(before, found) - sight(after, found)
-    last = dict.fromkeys(touch.path for touch in reversed(found) if touch.path in gone)
+    evicted_paths = sight(before, found) - sight(after, found)
+    last = dict.fromkeys(touch.path for touch in reversed(found) if touch.path in evicted_paths)
     here = {message.id: message for message in before.messages}
     there = {message.id: message for message in after.messages}
     log = before.originals

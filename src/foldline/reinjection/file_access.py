@@ -102,7 +102,7 @@ def newest(found: Iterable[FileAccess]) -> tuple[FileAccess, ...]:
 
 
 def in_sight(
-    found: Iterable[FileAccess], shown: Mapping[str, Message], log: Mapping[str, Message]
+    found: Iterable[FileAccess], visible: Mapping[str, Message], log: Mapping[str, Message]
 ) -> set[str]:
     """
     Return the paths of the files whose newest content still stands in the view.
@@ -112,12 +112,12 @@ def in_sight(
 
     Args:
         found: Touches in order.
-        shown: What the model sees, by id.
+        visible: What the model sees, by id.
         log: What was recorded, by id.
     """
     sight: dict[str, bool] = {}
     for touch in filter(lambda touch: touch.path, found):
-        stands = stands_in(touch, shown, log)
+        stands = stands_in(touch, visible, log)
         if touch.operation == "edited":
             sight[touch.path] = sight.get(touch.path, False) and stands
         else:
@@ -125,12 +125,14 @@ def in_sight(
     return {path for path, seen in sight.items() if seen}
 
 
-def stands_in(touch: FileAccess, shown: Mapping[str, Message], log: Mapping[str, Message]) -> bool:
+def stands_in(
+    touch: FileAccess, visible: Mapping[str, Message], log: Mapping[str, Message]
+) -> bool:
     """Tell whether what a touch showed of its file, or put there, is shown as it was recorded."""
     site, number = (
         (touch.result, touch.ids[1]) if touch.operation == "read" else (touch.call, touch.ids[0])
     )
-    now, then = shown.get(number), log.get(number)
+    now, then = visible.get(number), log.get(number)
     if now is None or then is None or site.part >= len(now.parts):
         return False
     return now is then or now.parts[site.part] == then.parts[site.part]

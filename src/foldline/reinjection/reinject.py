@@ -61,7 +61,7 @@ ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[Foun
 
 
 @dataclass(frozen=True, slots=True)
-class WantedItems:
+class ReinjectionItems:
     """
     What is to be in sight when a compaction is over.
 
@@ -92,7 +92,7 @@ class Sources:
     read: ReadFiles | None = None
     working: WorkingSet | None = None
 
-    def find(self, view: View) -> WantedItems:
+    def find(self, view: View) -> ReinjectionItems:
         """Find what is to be in view when a compaction of this view is over."""
         settings, known = self.settings, self.working
         if known is None:
@@ -100,17 +100,17 @@ class Sources:
         files: tuple[FoundFile, ...] = ()
         if self.read is not None and settings.is_on:
             files = self.read(newest(known.touches), settings)
-        return WantedItems(known.touches, files, known.plan, settings)
+        return ReinjectionItems(known.touches, files, known.plan, settings)
 
 
 def make_room(
-    wanted: WantedItems, view: View, budget: Budget, context: CompactionContext, policy: Policy
+    items: ReinjectionItems, view: View, budget: Budget, context: CompactionContext, policy: Policy
 ) -> tuple[Budget, CompactionContext]:
     """Return budget and context that leave room for what is put back afterwards."""
     # Imported here: nothing above loads what folds, until something is due.
     from foldline.summary.span import is_partial
 
-    spare = reserve(wanted, view, budget.target)
+    spare = reserve(items, view, budget.target)
     if is_partial(policy):
         # What stays beside a span is not shortened for it: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
@@ -128,42 +128,42 @@ class Detach:
     def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
         """Leave out every attachment that is not pinned."""
         yield from ()
-        gone = tuple(
+        attachments = tuple(
             message.id
             for index, message in enumerate(view.messages)
             if message.is_attachment() and index not in view.protected
         )
-        if not gone:
+        if not attachments:
             return Plan(reason="nothing was put back earlier")
-        return Plan((Drop(gone, KIND),))
+        return Plan((Drop(attachments, KIND),))
 
 
 def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     """Return the policy that first takes out what was put back earlier, where there is such."""
-    said = (message for message in messages if message.role == "user")
-    if not any(message.is_attachment() for message in said):
+    user_messages = (message for message in messages if message.role == "user")
+    if not any(message.is_attachment() for message in user_messages):
         return policy
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 
 
-def reserve(wanted: WantedItems, view: View, target: int) -> int:
+def reserve(items: ReinjectionItems, view: View, target: int) -> int:
     """
     Return how much of the target to leave for what is put back, in tokens.
 
     Never more than half of what the messages leave that have to stay: they are not cut for it.
 
     Args:
-        wanted: What there is to put back.
+        items: What there is to put back.
         view: The view that is compacted.
         target: The target of the compaction, in tokens.
     """
-    settings, counter, plan = wanted.settings, view.counter, 0
-    if wanted.plan is not None:
-        lines = plan_room(wanted.plan, target, counter)
+    settings, counter, plan = items.settings, view.counter, 0
+    if items.plan is not None:
+        lines = plan_room(items.plan, target, counter)
         plan = lines if lines > SMALL * target else 0
     files = sum(
         min(counter.text(found.text), settings.file_tokens) + SECTION_TOKENS
-        for found in wanted.files[: settings.count]
+        for found in items.files[: settings.count]
     )
     room = plan + min(files, _most(settings, target))
     if not room:
@@ -180,7 +180,11 @@ def _most(settings: FileSettings, target: int) -> int:
 
 
 def put_back(
-    before: View, outcome: Outcome, budget: Budget, context: CompactionContext, wanted: WantedItems
+    before: View,
+    outcome: Outcome,
+    budget: Budget,
+    context: CompactionContext,
+    items: ReinjectionItems,
 ) -> Outcome:
     """
     Add what is out of view now to the outcome of a compaction, as far as there is room.
@@ -190,7 +194,7 @@ def put_back(
         outcome: What became of it: it was compacted.
         budget: What the messages may take; the limit is never passed.
         context: The target that the compaction had.
-        wanted: What is to be in view.
+        items: What is to be in view.
 
     Returns:
         The outcome, perhaps with one more message; unchanged where nothing but what an earlier
@@ -200,8 +204,8 @@ def put_back(
     if short and _is_only_detached(outcome):
         why = "nothing but what an earlier compaction put back could be taken out"
         return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
-    outcome = _attach(before, outcome, budget, wanted)
-    return replace(outcome, evicted=evicted(before, outcome.view, wanted.touches))
+    outcome = _attach(before, outcome, budget, items)
+    return replace(outcome, evicted=evicted(before, outcome.view, items.touches))
 
 
 def _is_only_detached(outcome: Outcome) -> bool:
@@ -210,27 +214,27 @@ def _is_only_detached(outcome: Outcome) -> bool:
     return DETACH in applied and applied <= {DETACH, "repair"}
 
 
-def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems) -> Outcome:
+def _attach(before: View, outcome: Outcome, budget: Budget, items: ReinjectionItems) -> Outcome:
     after = outcome.view
-    if wanted.plan is None and not wanted.files:
+    if items.plan is None and not items.files:
         return outcome
     where = insertion_point(before, after)
     taken = after.tokens + MESSAGE_TOKENS + after.counter.text(seal_text(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
         return outcome
-    plan, sections = wanted.plan, list[str]()
+    plan, sections = items.plan, list[str]()
     if plan is not None:
         most = plan_room(plan, budget.target, after.counter)
         sections = plan_sections(after, plan, min(room, most))
     room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
-    room = min(room, _most(wanted.settings, budget.target))
-    sections += _file_sections(after, wanted, room, _find_last_attached(before, wanted.files))
+    room = min(room, _most(items.settings, budget.target))
+    sections += _file_sections(after, items, room, _find_last_attached(before, items.files))
     while sections:
-        shown = _with(after, outcome, where, sections)
-        if shown.view.tokens <= budget.limit and shown.view.tokens < before.tokens:
-            fits = not repair(shown.view.messages, shown.view.dialect)
-            return shown if fits else outcome
+        extended = _with(after, outcome, where, sections)
+        if extended.view.tokens <= budget.limit and extended.view.tokens < before.tokens:
+            fits = not repair(extended.view.messages, extended.view.dialect)
+            return extended if fits else outcome
         sections.pop()
     return outcome
 
@@ -257,23 +261,23 @@ def _find_last_attached(before: View, files: Sequence[FoundFile]) -> dict[str, A
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
         if message.is_attachment():
-            shown = read_attached(message.text)
+            attached = read_attached(message.text)
             for found in files:
                 path, called = found.touch.path, before.positions.get(found.touch.ids[0], -1)
-                if path in shown and called < at:
-                    back[path] = shown[path]
+                if path in attached and called < at:
+                    back[path] = attached[path]
     return back
 
 
 def _file_sections(
-    after: View, wanted: WantedItems, room: int, earlier: dict[str, Attached]
+    after: View, items: ReinjectionItems, room: int, earlier: dict[str, Attached]
 ) -> list[str]:
-    settings, counter = wanted.settings, after.counter
-    here = sight(after, wanted.touches)
+    settings, counter = items.settings, after.counter
+    here = sight(after, items.touches)
     sections: list[str] = []
-    shown = 0
-    for found in wanted.files:
-        if found.touch.path in here or shown >= settings.count:
+    file_count = 0
+    for found in items.files:
+        if found.touch.path in here or file_count >= settings.count:
             continue
         section = _section(
             found, earlier, min(settings.file_tokens, room - SECTION_TOKENS), counter
@@ -283,7 +287,7 @@ def _file_sections(
             continue
         sections.append(section)
         room -= tokens
-        shown += "\n" in section
+        file_count += "\n" in section
     return sections
 
 
@@ -291,11 +295,11 @@ def _section(
     found: FoundFile, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
 ) -> str:
     """Write a file whole, or else its first and last lines, or else its path."""
-    told = standing(found, earlier)
+    file_standing = standing(found, earlier)
     if found.state == "text" and counter.text(found.text) <= tokens:
-        return whole_section(found, told)
-    part = part_section(found, told, tokens, counter) if found.state == "text" else ""
-    return part or name_section(found, told)
+        return whole_section(found, file_standing)
+    part = part_section(found, file_standing, tokens, counter) if found.state == "text" else ""
+    return part or name_section(found, file_standing)
 
 
 def insertion_point(before: View, after: View) -> str | None:
@@ -311,8 +315,8 @@ def insertion_point(before: View, after: View) -> str | None:
     running = [group.start for group in after.groups if group.state == "pending"]
     first = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
     end = min([len(messages), *running])
-    wanted = _find_insertion_point(after, before.kept_prefix(after))
-    below, above = range(min(wanted, end), first, -1), range(max(wanted, first + 1), end + 1)
+    preferred = _find_insertion_point(after, before.kept_prefix(after))
+    below, above = range(min(preferred, end), first, -1), range(max(preferred, first + 1), end + 1)
     found = next((at for at in (*below, *above) if at not in taken), None)
     return None if found is None else messages[found - 1].id
 
@@ -321,9 +325,9 @@ def _find_insertion_point(after: View, changed: int) -> int:
     snapshots = [i for i, message in enumerate(after.messages) if is_snapshot(message)]
     if snapshots:
         return snapshots[-1] + 1
-    spoken = [i for i, message in enumerate(after.messages) if has_words(message)]
-    if spoken and spoken[-1] > changed:
-        return spoken[-1]
+    user_positions = [i for i, message in enumerate(after.messages) if has_words(message)]
+    if user_positions and user_positions[-1] > changed:
+        return user_positions[-1]
     unread = [
         group.start for group in after.groups if after.protected.get(group.start) == "unread"
     ]

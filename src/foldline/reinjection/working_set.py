@@ -73,12 +73,12 @@ def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
     """
     if _shows_plan(after, steps):
         return []
-    handle, told = steps.message[:HANDLE_LENGTH], steps.lines
+    handle, plan_lines = steps.message[:HANDLE_LENGTH], steps.lines
 
     def section(lines: Sequence[str]) -> str:
-        return plan_section(lines, handle, len(told), sum(map(is_done, told)))
+        return plan_section(lines, handle, len(plan_lines), sum(map(is_done, plan_lines)))
 
-    lines = fit_plan(told, room, lambda kept: after.counter.text(section(kept)))
+    lines = fit_plan(plan_lines, room, lambda kept: after.counter.text(section(kept)))
     return [section(lines)] if lines else []
 
 
@@ -103,8 +103,8 @@ def _shows_plan(view: View, steps: TaskLists) -> bool:
     """Return True if a view shows the plan: the call that set it, or all that is open of it."""
     position = view.positions.get(steps.message)
     if position is not None:
-        shown, log = view.messages[position], view.original(position)
-        if steps.part < len(shown.parts) and shown.parts[steps.part] == log.parts[steps.part]:
+        visible, log = view.messages[position], view.original(position)
+        if steps.part < len(visible.parts) and visible.parts[steps.part] == log.parts[steps.part]:
             return True
     still = [line for line in steps.lines if not is_done(line)] or steps.lines
     return any(

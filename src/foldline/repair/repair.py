@@ -65,12 +65,12 @@ def repair(
         Edits, none for a valid conversation.
     """
     edits: list[Edit] = []
-    shown = DamagedHistory(messages, dialect, pairing)
+    history = DamagedHistory(messages, dialect, pairing)
     for step in STEPS:
-        found = step(shown)
+        found = step(history)
         if found:
             edits += found
-            shown = DamagedHistory(apply(shown.messages, found), dialect)
+            history = DamagedHistory(apply(history.messages, found), dialect)
     return tuple(edits)
 
 
@@ -89,12 +89,12 @@ def says_nothing(message: Message) -> bool:
     )
 
 
-def _empty(shown: DamagedHistory) -> list[Edit]:
-    messages, dialect = shown.messages, shown.dialect
-    gone = {message.id: None for message in messages if says_nothing(message)}
-    edits: list[Edit] = [Drop(tuple(gone), "repair")] if gone else []
+def _empty(history: DamagedHistory) -> list[Edit]:
+    messages, dialect = history.messages, history.dialect
+    empty_ids = {message.id: None for message in messages if says_nothing(message)}
+    edits: list[Edit] = [Drop(tuple(empty_ids), "repair")] if empty_ids else []
     if dialect in BY_TURN or dialect in ONE_ANSWER:
-        kept = [message for message in messages if message.id not in gone]
+        kept = [message for message in messages if message.id not in empty_ids]
         edits += [
             Rewrite(message.id, index, text, "repair", keep_media=True)
             for message in kept
@@ -119,9 +119,9 @@ def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
 # --- results without a call ------------------------------------------------------------------
 
 
-def _early(shown: DamagedHistory) -> list[Edit]:
+def _early(history: DamagedHistory) -> list[Edit]:
     """Move results that came before their call behind it."""
-    messages, pairing = shown.messages, shown.pairing
+    messages, pairing = history.messages, history.pairing
     waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
     edits: list[Edit] = []
     for site in pairing.orphans:
@@ -136,20 +136,22 @@ def _early(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _drop_superseded(shown: DamagedHistory) -> list[Edit]:
+def _drop_superseded(history: DamagedHistory) -> list[Edit]:
     """Leave out a result that another one of the same call followed before the model went on."""
-    messages, pairing = shown.messages, shown.pairing
+    messages, pairing = history.messages, history.pairing
     if not pairing.late:
         return []
     steps = list(accumulate(message.role == "assistant" for message in messages))
     newest = {(call, steps[site.message]): site for call, site in pairing.answers.items()}
-    gone: dict[int, list[int]] = {}
+    superseded: dict[int, list[int]] = {}
     for site, call in pairing.late.items():  # in order
         before = newest.get((call, steps[site.message]))
         if before is not None:
-            gone.setdefault(before.message, []).append(before.part)
+            superseded.setdefault(before.message, []).append(before.part)
         newest[call, steps[site.message]] = site
-    return [edit for index, parts in gone.items() for edit in _without(messages[index], parts)]
+    return [
+        edit for index, parts in superseded.items() for edit in _without(messages[index], parts)
+    ]
 
 
 def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
@@ -159,8 +161,8 @@ def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
     return [Rewrite(message.id, index, None, "repair") for index in sorted(parts)]
 
 
-def _orphans(shown: DamagedHistory) -> list[Edit]:
-    messages, pairing = shown.messages, shown.pairing
+def _orphans(history: DamagedHistory) -> list[Edit]:
+    messages, pairing = history.messages, history.pairing
     lost: dict[int, dict[int, str]] = {}
     for site in sorted((*pairing.orphans, *pairing.late)):
         why = LATER if site in pairing.late else ORPHAN
@@ -178,15 +180,15 @@ def _note_lost(message: Message, lost: Mapping[int, str]) -> list[Edit]:
     note = replace(note, intact=False, pinned=message.pinned)
     if len(lost) == len(message.parts):
         return [Fold((message.id,), note, "repair")]
-    gone = [Rewrite(message.id, index, None, "repair") for index in lost]
-    return [*gone, Insert(message.id, note)]
+    removals = [Rewrite(message.id, index, None, "repair") for index in lost]
+    return [*removals, Insert(message.id, note)]
 
 
 # --- calls without a result ------------------------------------------------------------------
 
 
-def _close_unanswered(shown: DamagedHistory) -> list[Edit]:
-    messages, calls = shown.messages, shown.pairing.open
+def _close_unanswered(history: DamagedHistory) -> list[Edit]:
+    messages, calls = history.messages, history.pairing.open
     waiting = pending_calls(messages, calls)
     dead = [site for site in calls if site not in waiting]
     return [Insert(messages[site.message].id, _closing(messages, site)) for site in reversed(dead)]
@@ -202,15 +204,15 @@ def _closing(messages: Sequence[Message], site: Site) -> Message:
 # --- order -----------------------------------------------------------------------------------
 
 
-def _move_displaced(shown: DamagedHistory) -> list[Edit]:
-    if shown.dialect in ANY_ORDER:
+def _move_displaced(history: DamagedHistory) -> list[Edit]:
+    if history.dialect in ANY_ORDER:
         return []
-    messages, wanted = shown.messages, _wanted_order(shown)
-    if all(map(eq, wanted, count())):
+    messages, order = history.messages, _order_results(history)
+    if all(map(eq, order, count())):
         return []
     current = LinkedKeys(range(len(messages)))
     edits: list[Edit] = []
-    for before, index in pairwise(wanted):
+    for before, index in pairwise(order):
         if messages[index].has_results and current.before(index) != before:
             current.remove(index)
             current.put(index, before)
@@ -218,25 +220,25 @@ def _move_displaced(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _wanted_order(shown: DamagedHistory) -> list[int]:
+def _order_results(history: DamagedHistory) -> list[int]:
     """Return the positions in the order in which results stand behind their calls."""
     behind: dict[int, set[int]] = {}
-    for call, result in shown.pairing.answers.items():
+    for call, result in history.pairing.answers.items():
         if result.message != call.message:
-            behind.setdefault(shown.anchors[call.message], set()).add(result.message)
+            behind.setdefault(history.anchors[call.message], set()).add(result.message)
     order: dict[int, None] = {}
-    for index in range(len(shown.messages)):
+    for index in range(len(history.messages)):
         order[index] = None
         order.update(dict.fromkeys(sorted(behind.get(index, ()))))
     return list(order)
 
 
-def _gather_scattered(shown: DamagedHistory) -> list[Edit]:
+def _gather_scattered(history: DamagedHistory) -> list[Edit]:
     """Put results of one turn that stand in several messages into one, as Gemini demands."""
-    if shown.dialect not in ONE_ANSWER:
+    if history.dialect not in ONE_ANSWER:
         return []
     edits: list[Edit] = []
-    for answering, run in groupby(shown.messages, lambda m: m.role == "tool" and m.has_results):
+    for answering, run in groupby(history.messages, lambda m: m.role == "tool" and m.has_results):
         together = list(run)
         if answering and len(together) > 1:
             ids = tuple(message.id for message in together)
@@ -246,11 +248,11 @@ def _gather_scattered(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _run_together(shown: DamagedHistory) -> list[Edit]:
+def _run_together(history: DamagedHistory) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
-    dialect = shown.dialect
+    dialect = history.dialect
     edits: list[Edit] = []
-    for before, message in pairwise(shown.messages):
+    for before, message in pairwise(history.messages):
         if not before.role == message.role == "assistant":
             continue
         if dialect in ONE_ANSWER and message.has_calls:
@@ -265,26 +267,26 @@ def _run_together(shown: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _dangling(shown: DamagedHistory) -> list[Edit]:
+def _dangling(history: DamagedHistory) -> list[Edit]:
     """Leave out reasoning items that nothing follows which they could have led to."""
-    if shown.dialect not in ANY_ORDER:
+    if history.dialect not in ANY_ORDER:
         return []
-    gone: list[str] = []
+    dangling: list[str] = []
     following: Message | None = None
-    for message in reversed(shown.messages):
+    for message in reversed(history.messages):
         thinks = message.role == "assistant" and all(
             isinstance(part, Thinking) for part in message.parts
         )
         if thinks and (following is None or following.role != "assistant"):
-            gone.append(message.id)
+            dangling.append(message.id)
         else:
             following = message
-    return [Drop(tuple(reversed(gone)), "repair")] if gone else []
+    return [Drop(tuple(reversed(dangling)), "repair")] if dangling else []
 
 
-def _headless(shown: DamagedHistory) -> list[Edit]:
+def _headless(history: DamagedHistory) -> list[Edit]:
     before = ""
-    for message in shown.messages:
+    for message in history.messages:
         if message.role == "user":
             return []
         if message.role != "system":

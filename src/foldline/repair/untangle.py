@@ -50,7 +50,7 @@ class DamagedHistory:
         return anchors
 
 
-def untangle_messages(shown: DamagedHistory) -> list[Edit]:
+def untangle_messages(history: DamagedHistory) -> list[Edit]:
     """
     Propose to split messages whose results cannot all stay together.
 
@@ -58,23 +58,23 @@ def untangle_messages(shown: DamagedHistory) -> list[Edit]:
     a user said beside it, which stays.
 
     Args:
-        shown: The conversation.
+        history: The conversation.
     """
-    if shown.dialect in ANY_ORDER:
+    if history.dialect in ANY_ORDER:
         return []
     parts: dict[int, dict[int, list[int]]] = {}
-    for call, result in shown.pairing.answers.items():
+    for call, result in history.pairing.answers.items():
         if result.message != call.message:
-            home = shown.anchors[call.message]
+            home = history.anchors[call.message]
             parts.setdefault(result.message, {}).setdefault(home, []).append(result.part)
     members: dict[int, list[int]] = {}
     for index in sorted(parts):
         for home in parts[index]:
             members.setdefault(home, []).append(index)
-    alone = shown.dialect in ONE_ANSWER
+    alone = history.dialect in ONE_ANSWER
     edits: list[Edit] = []
     for index in sorted(parts):
-        message, homes = shown.messages[index], sorted(parts[index])
+        message, homes = history.messages[index], sorted(parts[index])
         newest = homes[-1]
         stays = _stays(message, index, newest, members[newest], alone=alone)
         for home in homes[:-1] if stays else homes:
@@ -108,8 +108,8 @@ def _split(message: Message, positions: list[int]) -> list[Edit]:
     results = tuple(message.parts[position] for position in sorted(positions))
     number = derived_id("split", message.id, str(positions[0]))
     apart = Message("tool", results, id=number, pinned=message.pinned, origin="repair")
-    gone = [Rewrite(message.id, position, None, "repair") for position in sorted(positions)]
-    return [*gone, Insert(message.id, apart)]
+    removals = [Rewrite(message.id, position, None, "repair") for position in sorted(positions)]
+    return [*removals, Insert(message.id, apart)]
 
 
 # --- call ids, and the order of results --------------------------------------------------------
@@ -122,7 +122,7 @@ def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
     return call
 
 
-def renumber(shown: DamagedHistory) -> list[Edit]:
+def renumber(history: DamagedHistory) -> list[Edit]:
     """
     Propose other ids for calls whose id occurred before, and the same for their results.
 
@@ -130,15 +130,15 @@ def renumber(shown: DamagedHistory) -> list[Edit]:
     again after that.
 
     Args:
-        shown: The conversation; every result stands behind its call.
+        history: The conversation; every result stands behind its call.
     """
-    if shown.dialect in ONE_ANSWER:
+    if history.dialect in ONE_ANSWER:
         return []
-    messages = shown.messages
+    messages = history.messages
     changed: dict[Site, Part] = {}
-    for site, number in _find_repeated(shown).items():
+    for site, number in _find_repeated(history).items():
         changed[site] = replace(part_at(messages, site), id=number)
-        answer = shown.pairing.answers.get(site)
+        answer = history.pairing.answers.get(site)
         if answer is not None:
             result = messages[answer.message].parts[answer.part]
             if isinstance(result, ToolResult):
@@ -146,25 +146,25 @@ def renumber(shown: DamagedHistory) -> list[Edit]:
     return _show_instead(messages, changed)
 
 
-def reorder(shown: DamagedHistory) -> list[Edit]:
+def reorder(history: DamagedHistory) -> list[Edit]:
     """
     Propose to put the results of a turn in the order of its calls, as Gemini tells them by that.
 
     Args:
-        shown: The conversation; every result stands behind its call.
+        history: The conversation; every result stands behind its call.
     """
-    if shown.dialect not in ONE_ANSWER:
+    if history.dialect not in ONE_ANSWER:
         return []
-    wanted: dict[int, list[int]] = {}
-    for _, result in sorted(shown.pairing.answers.items()):
-        wanted.setdefault(result.message, []).append(result.part)
+    part_order: dict[int, list[int]] = {}
+    for _, result in sorted(history.pairing.answers.items()):
+        part_order.setdefault(result.message, []).append(result.part)
     changed = {
-        Site(index, place): shown.messages[index].parts[part]
-        for index, parts in wanted.items()
+        Site(index, place): history.messages[index].parts[part]
+        for index, parts in part_order.items()
         for place, part in zip(sorted(parts), parts, strict=True)
         if place != part
     }
-    return _show_instead(shown.messages, changed)
+    return _show_instead(history.messages, changed)
 
 
 def _show_instead(messages: Sequence[Message], changed: Mapping[Site, Part]) -> list[Edit]:
@@ -179,19 +179,19 @@ def _show_instead(messages: Sequence[Message], changed: Mapping[Site, Part]) -> 
     return edits
 
 
-def _find_repeated(shown: DamagedHistory) -> dict[Site, str]:
+def _find_repeated(history: DamagedHistory) -> dict[Site, str]:
     """Return a new id for each call whose id is taken when it is made."""
-    everywhere = shown.dialect in BY_TURN
+    everywhere = history.dialect in BY_TURN
     taken: dict[str, Site | None] = {}
     found: dict[Site, str] = {}
-    for index, message in enumerate(shown.messages):
+    for index, message in enumerate(history.messages):
         for position, part in enumerate(message.parts):
             if not isinstance(part, ToolCall) or not part.id:
                 continue
             site, number = Site(index, position), part.id
             if number in taken and (everywhere or _waits(taken[number], index)):
                 number = found[site] = _free(number, message.id, position, taken)
-            taken[number] = shown.pairing.answers.get(site)
+            taken[number] = history.pairing.answers.get(site)
     return found
 
 

@@ -155,15 +155,15 @@ class Matrix:
             sample: What is usual is taken from these vectors instead, where there are any.
         """
         numpy = arrays()
-        asked = _check(numpy.asarray(query, dtype="f4"))
+        direction = _check(numpy.asarray(query, dtype="f4"))
         if self._rows is None or not self._numbers:
             return Likeness(numpy.empty(0, dtype="f4"), [], {})
-        if asked.size != self._rows.shape[1]:
+        if direction.size != self._rows.shape[1]:
             raise InputError(
-                f"The query has {asked.size} dimensions, the index {self._rows.shape[1]}",
+                f"The query has {direction.size} dimensions, the index {self._rows.shape[1]}",
                 hint="Embed queries with the model that embedded the documents.",
             )
-        scores = self._rows[: len(self._numbers)] @ asked
+        scores = self._rows[: len(self._numbers)] @ direction
         if sample:
             usual = sample.compare(query)
             return Likeness(scores, self._numbers, self._at, usual.mean, usual.spread)

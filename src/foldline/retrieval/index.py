@@ -185,10 +185,10 @@ class Index:
         """
         if k < 0:
             raise InputError(f"k must be a number of documents, not {k!r:.40}", field="k")
-        asked_for = self._understand(query[:LONGEST_QUERY], now, vector)
+        parsed_query = self._understand(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
-        numbers = self._pool(asked_for, allowed)
-        return self._rank(asked_for, numbers, k, least) if k else []
+        numbers = self._pool(parsed_query, allowed)
+        return self._rank(parsed_query, numbers, k, least) if k else []
 
     # --- what a query means ----------------------------------------------------------------
 
@@ -257,10 +257,12 @@ class Index:
         best = nlargest(k, scored, key=lambda one: (one[0], self._entries[one[1]].time or 0.0))
         out = list[Hit]()
         for score, number in best:
-            told = {name: part for name, part in zip(PARTS, parts[number], strict=True) if part}
+            contributions = {
+                name: part for name, part in zip(PARTS, parts[number], strict=True) if part
+            }
             strength = _strength(seen, meanings, number)
             matched = tuple(seen.matched.get(number, ()))
-            out.append(Hit(self._entries[number].id, score, told, matched, strength))
+            out.append(Hit(self._entries[number].id, score, contributions, matched, strength))
         return out
 
     def _parts(

@@ -144,9 +144,9 @@ class Postings:
                 repeats.pop(number, None)
         self._total -= self.lengths.pop(number)
 
-    def holding(self, number: int, wanted: frozenset[str]) -> dict[str, int]:
+    def holding(self, number: int, terms: frozenset[str]) -> dict[str, int]:
         """Return which of these terms a document holds, and how often."""
-        found = wanted.intersection(self._terms[number])
+        found = terms.intersection(self._terms[number])
         return {term: self._repeats.get(term, _ONCE).get(number, 1) for term in found}
 
     @property
@@ -288,10 +288,10 @@ def score_closely(
     """
     lengths, mean = postings.lengths, postings.mean_length
     windows = {number: surroundings.window(number) for number in numbers}
-    wanted = frozenset(says)
+    terms = frozenset(says)
     held = dict[int, dict[str, int]]()
     for member in set().union(*windows.values()):
-        holds = postings.holding(member, wanted)
+        holds = postings.holding(member, terms)
         if holds:
             held[member] = holds
     size = surroundings.mean_size(len(postings))

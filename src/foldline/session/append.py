@@ -30,7 +30,7 @@ class NewMessage:
 
     message: Message
     form: Any
-    shown: Message
+    view_message: Message
     edits: tuple[Rewrite, ...] = ()
 
 
@@ -133,7 +133,7 @@ def _show(state: SessionState, entry: NewMessage) -> None:
     count = state.shown.append(entry.message)
     state.ids.confirm(entry.message.id)
     if entry.edits:
-        count += state.shown.rewrite(entry.message.id, entry.shown)
+        count += state.shown.rewrite(entry.message.id, entry.view_message)
     state.pace.grow(count)
     state.shelf.appended += count
     state.observe(entry.message, state.shown.tokens, count)
@@ -163,12 +163,12 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
     edits = tuple(edit for entry in entries for edit in entry.edits)
     if not edits:
         return None
-    counter, shown = state.setting.counter, state.shown
-    whole = shown.tokens + sum(counter.message(entry.message) for entry in entries)
-    cut = shown.tokens + sum(counter.message(entry.shown) for entry in entries)
-    size = len(shown.messages) + len(entries)
+    counter, current = state.setting.counter, state.shown
+    whole = current.tokens + sum(counter.message(entry.message) for entry in entries)
+    cut = current.tokens + sum(counter.message(entry.view_message) for entry in entries)
+    size = len(current.messages) + len(entries)
     originals = {entry.message.id: entry.message for entry in entries}
-    names = Handles(shown.log.register, originals.values())
+    names = Handles(current.log.register, originals.values())
     receipt = Receipt(
         status="compacted",
         reason="a tool result was cut when it was recorded",
@@ -180,12 +180,12 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
         policy=state.setting.policy.name,
         budget=state.setting.budget.limit,
         overhead=state.setting.budget.overhead,
-        kept_prefix=len(shown.messages),
+        kept_prefix=len(current.messages),
         edits=edits,
         recall=recallable(edits, originals, names),
     )
     # In effect for a log that has the messages, so that their handles are known from then on.
-    at = len(shown.log) + len(entries)
+    at = len(current.log) + len(entries)
     return Batch(len(state.history.batches), at, BOUND, receipt, now)
 
 

@@ -36,7 +36,7 @@ from foldline.session.memory import PreparedMemory, to_store
 from foldline.session.notify import note_prepared
 from foldline.session.state import SessionState
 from foldline.session.statistics import BackgroundStatistics
-from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
+from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import preparing
 from foldline.values.handles import Handles
@@ -73,25 +73,25 @@ class Picture:
 
 def take(state: SessionState) -> Picture:
     """Take the picture; nothing in it changes when the session goes on."""
-    setting, shown = state.setting, state.shown
+    setting, current = state.setting, state.shown
     state.shelf.appended = 0
-    view = shown.view(state.codec.name)
+    view = current.view(state.codec.name)
     budget = convert_budget(setting.budget, state)
     pause = max(setting.config.memory.every, setting.config.pace.growth * budget.scale)
     target = max(round(LEAST_TARGET * budget.target), budget.target - round(pause))
-    reader, _ = who_is_asked(state)
+    reader, _ = summarizer_now(state)
     if not state.shelf.breaker.allows(setting.clock()):
         reader = None
-    names = Handles(shown.log.register, view.messages)
+    names = Handles(current.log.register, view.messages)
     context = replace(context_of(state, budget, names), target=target, reader=reader)
     return Picture(
         view,
-        shown.log,
+        current.log,
         state.shelf.statistics,
         budget,
         preparing(setting.policy),
         context,
-        len(shown.log),
+        len(current.log),
         state.shelf.revision,
         state.generation,
         setting.clock(),
@@ -106,9 +106,9 @@ def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
     Returns:
         What was prepared; a text when there is nothing: what is wrong, "" when nothing is to do.
     """
-    shown = (message.id for message in picture.view.messages)
+    view_ids = (message.id for message in picture.view.messages)
     # The statistics of the session grow with every append: these are the worker's own.
-    vocabulary = picture.statistics.vocabulary(picture.log, shown)
+    vocabulary = picture.statistics.vocabulary(picture.log, view_ids)
     view = replace(picture.view, vocabulary=vocabulary)
     context = picture.context
     outcome = yield from compact_view(view, picture.budget, picture.policy, context)
@@ -150,8 +150,8 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
     if state.shelf.revision != picture.revision:
         # What was compacted, pinned or taken back meanwhile counts; that is no problem.
         return
-    shown = tuple(state.shown.messages.values())
-    if found.prepared.misfit(shown, state.codec.name):
+    view_messages = tuple(state.shown.messages.values())
+    if found.prepared.misfit(view_messages, state.codec.name):
         return
     change = Change(at=len(state.shown.log), memory=found.stored, time=found.prepared.time)
     with state.record(change):

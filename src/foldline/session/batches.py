@@ -311,8 +311,8 @@ class History:
         last = self.batches[-1] if self.batches else None
         if last is None or last.kind != ATTEMPT or last.receipt.status != receipt.status:
             return None
-        asked = last.receipt.spent.attempts or receipt.spent.attempts
-        return None if asked else last
+        attempts = last.receipt.spent.attempts or receipt.spent.attempts
+        return None if attempts else last
 
     def again(self, number: int, at: int, time: float) -> None:
         """Note that an attempt was made once more, when the log has ``at`` messages."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from foldline.errors import UNREADABLE, StoreError
 from foldline.session.codec import freeze, thaw
-from foldline.session.log import Log, Shown
+from foldline.session.log import Log, ReplayStart
 from foldline.stores.protocol import StoredCheckpoint
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.messages import Message
@@ -49,25 +49,25 @@ def checkpoint_of(log: Log, messages: Iterable[Message], number: int) -> StoredC
     return StoredCheckpoint(number, len(log), {"schema": SCHEMA, "shown": items})
 
 
-def _of_log(log: Log, shown: Message, position: int) -> int | dict[str, Any] | None:
+def _of_log(log: Log, visible: Message, position: int) -> int | dict[str, Any] | None:
     """Return how to find a message of the log again as it is shown, None where that is no way."""
-    said = log[position]
-    if shown is said:
+    original = log[position]
+    if visible is original:
         return position
-    if (shown.role, shown.name, shown.dialect, shown.origin) != (
-        said.role,
-        said.name,
-        said.dialect,
-        said.origin,
+    if (visible.role, visible.name, visible.dialect, visible.origin) != (
+        original.role,
+        original.name,
+        original.dialect,
+        original.origin,
     ):
         return None
-    if shown.intact == said.intact and shown.parts == said.parts:
+    if visible.intact == original.intact and visible.parts == original.parts:
         return position
-    parts = message_to_json(replace(shown, raw=None, usage=None), freeze)["parts"]
-    return None if shown.intact else {"at": position, "parts": parts}
+    parts = message_to_json(replace(visible, raw=None, usage=None), freeze)["parts"]
+    return None if visible.intact else {"at": position, "parts": parts}
 
 
-def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | None:
+def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> ReplayStart | None:
     """
     Read what was shown, and take it into memory; None where nothing tells.
 
@@ -86,7 +86,7 @@ def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> Shown | Non
     except (*UNREADABLE, StoreError):  # the compactions themselves tell the same
         return None
     whole = len({message.id for message in messages}) == len(messages)
-    return Shown(stored.at, messages) if whole else None
+    return ReplayStart(stored.at, messages) if whole else None
 
 
 def _positions(item: Any, size: int) -> range:
@@ -106,8 +106,8 @@ def _messages(log: Log, item: Any) -> Iterator[Message]:
     if isinstance(item, list):
         yield from log.at(range(*item))
     elif "at" in item:
-        said = log[item["at"]]
-        made = message_from_json({"role": said.role, "parts": item["parts"]}, thaw)
-        yield said.with_parts(made.parts)
+        original = log[item["at"]]
+        made = message_from_json({"role": original.role, "parts": item["parts"]}, thaw)
+        yield original.with_parts(made.parts)
     else:
         yield message_from_json(item["message"], thaw)

@@ -34,7 +34,7 @@ from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
 from foldline.session.notify import watch_compaction
 from foldline.session.state import SessionState
-from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
+from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
 from foldline.summary.span import Span, partial
@@ -147,8 +147,10 @@ def fold(
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
     before = state.shown.view(state.codec.name)
-    shown = dict.fromkeys((message.id for message in before.messages), len(state.shown.log))
-    born = Holdings(state.shown.originals).first_seen() | shown
+    view_positions = dict.fromkeys(
+        (message.id for message in before.messages), len(state.shown.log)
+    )
+    born = Holdings(state.shown.originals).first_seen() | view_positions
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
@@ -208,7 +210,7 @@ def _outcome(
     setting = state.setting
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.shown.log.register, before.messages)
-    reader, _ = who_is_asked(state)
+    reader, _ = summarizer_now(state)
     memory = state.shelf.memory
     context = replace(
         context_of(state, budget, names),
@@ -296,7 +298,7 @@ def _why_not(
 
 
 def _warnings(state: SessionState, allowed: Budget, counted: Budget) -> tuple[str, ...]:
-    _, pause = who_is_asked(state)
+    _, pause = summarizer_now(state)
     problem = state.shelf.problem and f"The session memory was not renewed: {state.shelf.problem}."
     counts = ""
     if allowed.limit != counted.limit:

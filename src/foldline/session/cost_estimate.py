@@ -31,10 +31,10 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
         state: The session; it is not changed.
         prices: Of the agent's model; None for those of the catalogue.
     """
-    asked: list[Ask] = []
+    asks: list[Ask] = []
 
     def count(ask: Ask) -> Reply:
-        asked.append(ask)
+        asks.append(ask)
         return Reply(error="this is an estimate", retry=False)
 
     before, outcome = drive(prospect(state), count)
@@ -43,7 +43,7 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
     known = prices or prices_of(state.setting.model)
     agent = known or UNPRICED
     factors, fresh = proportions(agent), agent.input / MILLION
-    times, read, written = _effort(state, outcome, before, asked)
+    times, read, written = _effort(state, outcome, before, asks)
     usd = _usd(state, read, written, known)
     paid = _usd(state, read, written, agent) if usd is None else usd
     cold = state.pace.is_cold(state.setting.clock())
@@ -63,7 +63,7 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
             freed,
             behind=behind,
             added=added,
-            asked=(paid or 0.0) / fresh if fresh else 0.0,
+            summary_cost=(paid or 0.0) / fresh if fresh else 0.0,
             factors=factors,
         ),
         saved_usd=None if known is None else freed * factors.read * fresh,
@@ -71,20 +71,22 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
 
 
 def _effort(
-    state: SessionState, outcome: Outcome, before: View, asked: list[Ask]
+    state: SessionState, outcome: Outcome, before: View, asks: list[Ask]
 ) -> tuple[int, int, int]:
     """Return how often a model would be asked, and the tokens that it would read and write."""
-    if not asked:
+    if not asks:
         return 0, 0, 0
     text = before.counter.text
-    read = text(asked[0].prompt) + text(asked[0].system)
-    gone = {number for edit in outcome.edits if isinstance(edit, Fold) for number in edit.messages}
+    read = text(asks[0].prompt) + text(asks[0].system)
+    folded_ids = {
+        number for edit in outcome.edits if isinstance(edit, Fold) for number in edit.messages
+    }
     counted = zip(before.messages, before.counts, strict=True)
-    folded = sum(tokens for message, tokens in counted if message.id in gone)
+    folded = sum(tokens for message, tokens in counted if message.id in folded_ids)
     # What does not fit into one request is told in several of the same size.
     most = state.setting.config.limits.attempts
     times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
-    return times, times * read, times * asked[0].max_tokens
+    return times, times * read, times * asks[0].max_tokens
 
 
 def _behind(before: View, outcome: Outcome) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
 from foldline.repair.repair import says_nothing
-from foldline.session.log import Log, Shown, Step, replay_log
+from foldline.session.log import Log, ReplayStart, Step, replay_log
 from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
 from foldline.values.provider_rules import ONE_ANSWER
@@ -58,7 +58,7 @@ class CurrentView:
         self._files = files
         self._learned = None if len(log) else SessionStatistics(files)
         self._open: set[str] = set()
-        self._asked: list[str] = []
+        self._call_order: list[str] = []
         self._wires: list[Any] = []
         self._encoded = True
         self._written = ""
@@ -112,7 +112,7 @@ class CurrentView:
         if count > HORIZON:
             self._learned = None
 
-    def restore(self, steps: Iterable[Step], start: Shown | None = None) -> None:
+    def restore(self, steps: Iterable[Step], start: ReplayStart | None = None) -> None:
         """
         Show the log with the edits that were made of it.
 
@@ -141,11 +141,11 @@ class CurrentView:
     def _is_disordered(self, message: Message) -> bool:
         """Return True if results come in another order than the calls of the last step."""
         if message.has_calls:
-            self._asked = [call.id or call.name for call in message.calls]
+            self._call_order = [call.id or call.name for call in message.calls]
             return False
         given = [result.call_id or result.name for result in message.results]
         left = set(given)
-        return len(left) > 1 and [one for one in self._asked if one in left] != given
+        return len(left) > 1 and [one for one in self._call_order if one in left] != given
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
@@ -166,15 +166,15 @@ class CurrentView:
         self._note_change()
         self.log.let_go(self.messages)
 
-    def replay(self, steps: Iterable[Step], start: Shown | None = None) -> None:
+    def replay(self, steps: Iterable[Step], start: ReplayStart | None = None) -> None:
         """Show the log with these edits and no others."""
         self.show(View.of(replay_log(self.log, steps, start), self.counter))
 
-    def rewrite(self, number: str, shown: Message) -> int:
+    def rewrite(self, number: str, replacement: Message) -> int:
         """Show one message otherwise and return by how many tokens that is more."""
-        count = self.counter.message(shown)
+        count = self.counter.message(replacement)
         more = count - self.counts[number]
-        self.messages[number] = shown
+        self.messages[number] = replacement
         self.counts[number] = count
         self.tokens += more
         self._note_change()
@@ -183,9 +183,9 @@ class CurrentView:
     def pin(self, number: str) -> None:
         """Pin a message of the log, and what is shown of it; nothing is shown otherwise."""
         self.log.put(replace(self.originals[number], pinned=True))
-        shown = self.messages.get(number)
-        if shown is not None:
-            self.messages[number] = replace(shown, pinned=True)
+        current = self.messages.get(number)
+        if current is not None:
+            self.messages[number] = replace(current, pinned=True)
 
     def reread(self, messages: Sequence[Message], steps: Iterable[Step]) -> None:
         """Take the same log as another dialect reads it, and show it with the same edits."""

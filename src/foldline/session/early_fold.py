@@ -33,7 +33,7 @@ def find_saving(state: SessionState) -> Saving | None:
         economy,
         course(state, fill),
         setting.budget.target,
-        asked=_estimate_summary_cost(state, fill, price),
+        summary_cost=_estimate_summary_cost(state, fill, price),
         cold=state.pace.is_cold(setting.clock()),
         factors=price,
     )

@@ -156,16 +156,16 @@ class Log(Sequence[Message]):
             self._whole = True
         return tuple(self)
 
-    def let_go(self, shown: Collection[str]) -> None:
+    def let_go(self, view_ids: Collection[str]) -> None:
         """
         Leave to the store what is neither shown, nor new, nor pinned, where it is much.
 
         The memory is freed little by little, as messages are appended.
         """
-        if self._whole or len(self._kept) - len(shown) < SPARE:
+        if self._whole or len(self._kept) - len(view_ids) < SPARE:
             return
         oldest = len(self) - LATELY
-        idle = self._kept.keys() - {self.positions.get(number) for number in shown}
+        idle = self._kept.keys() - {self.positions.get(number) for number in view_ids}
         self._leaving = [position for position in idle if position < oldest]
 
     def _leave(self) -> None:
@@ -211,14 +211,16 @@ _UNREAD: Final = Message("system", ())
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What was shown when the log had ``at`` messages."""
+class ReplayStart:
+    """Where a replay starts: the view when the log had ``at`` messages."""
 
     at: int = 0
     messages: tuple[Message, ...] = ()
 
 
-def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> tuple[Message, ...]:
+def replay_log(
+    log: Log, steps: Iterable[Step], start: ReplayStart | None = None
+) -> tuple[Message, ...]:
     """
     Return what a log shows with these edits and no others.
 
@@ -230,7 +232,7 @@ def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> t
         steps: In the order in which they were made.
         start: What was shown before the first of them, where that is known.
     """
-    start = start or Shown()
+    start = start or ReplayStart()
     with reading(log.name):
         made = tuple(steps)
         if not made:
@@ -241,22 +243,22 @@ def replay_log(log: Log, steps: Iterable[Step], start: Shown | None = None) -> t
         moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
         known = {number: Message("system", (), id=number) for number in moved}
         before = {message.id for message in start.messages}
-        shown = _run(log, made, known, start)
-        stays = [number for number in shown if number not in before and number in log.positions]
+        view = _run(log, made, known, start)
+        stays = [number for number in view if number not in before and number in log.positions]
         log.hold(stays)
         known.update((number, log.originals[number]) for number in stays)
         return tuple(_run(log, made, known, start).values())
 
 
 def _run(
-    log: Log, steps: Sequence[Step], read: Mapping[str, Message], start: Shown
+    log: Log, steps: Sequence[Step], read: Mapping[str, Message], start: ReplayStart
 ) -> dict[str, Message]:
     """Show messages as they came, and edit them as long as no more had come than then."""
-    shown = {message.id: message for message in start.messages}
+    view = {message.id: message for message in start.messages}
     coming, at = log.positions.since(start.at), start.at
     for moment, edits in (*steps, (len(log), ())):
         for number in islice(coming, max(0, moment - at)):
-            shown[number] = read.get(number, _UNREAD)
+            view[number] = read.get(number, _UNREAD)
         at = max(at, moment)
-        shown = apply_by_id(shown, edits)
-    return shown
+        view = apply_by_id(view, edits)
+    return view

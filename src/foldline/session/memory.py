@@ -101,13 +101,13 @@ def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemor
     return StoredMemory(prepared.until, digest, prepared.at, generation, prepared.time, content)
 
 
-def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory | None:
+def from_store(stored: StoredMemory, view_messages: Sequence[Message]) -> PreparedMemory | None:
     """
     Take up what another process prepared.
 
     Args:
         stored: What is kept of it.
-        shown: What the model sees now.
+        view_messages: What the model sees now.
 
     Returns:
         The memory; None when other messages are shown than those that it was made for, or when
@@ -115,9 +115,9 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory
     """
     try:
         count, dialect = stored.content["covered"], stored.content["dialect"]
-        if type(count) is not int or not 0 < count <= len(shown):
+        if type(count) is not int or not 0 < count <= len(view_messages):
             return None
-        covered = tuple(shown[:count])
+        covered = tuple(view_messages[:count])
         if covered[-1].id != stored.until:
             return None
         if fingerprint(covered, dialect) != stored.digest:

@@ -57,20 +57,20 @@ def open_state(
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
         )
-    asked = "" if format == AUTO else dialect(format).name
+    requested = "" if format == AUTO else dialect(format).name
     with reading(name):
         stored = store.load(name)
-    new = SessionHead(name, asked, model or "", window, clock())
+    new = SessionHead(name, requested, model or "", window, clock())
     head = new if stored is None else stored.head
     known = head.dialect
-    if asked and known and asked != known:
+    if requested and known and requested != known:
         raise StoreError(
-            f"The session {name!r} is in the format {known}, not {asked}.",
+            f"The session {name!r} is in the format {known}, not {requested}.",
             hint=f'Open it with format="{known}", or start another one.',
         )
     with reading(name):
-        called = asked or known
-        codec = Codec(dialect(called) if called else None, settled=bool(asked))
+        called = requested or known
+        codec = Codec(dialect(called) if called else None, settled=bool(requested))
     model = model or head.model
     known_model = known_name(model) or ""
     counts = _counter(counter, known_model, codec)

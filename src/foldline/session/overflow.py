@@ -36,22 +36,22 @@ FARTHEST: Final = 8
 """What a provider says that a view took is believed up to so many times of what was counted."""
 
 
-def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
+def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
     """
     Make a rejected view strictly smaller, and return what to send instead.
 
     Args:
         state: The session.
-        said: What the provider said: an exception, a response, or its JSON.
+        error: What the provider said: an exception, a response, or its JSON.
         detectors: Further ones; see `foldline.models.overflow.detect`.
 
     Raises:
         ContextOverflow: Nothing strictly smaller can be sent, or it was sent already.
         InputError: It is a response, and no overflow. An exception that is none is raised itself.
     """
-    said = plain(said)
-    found = _detect(state, said, detectors)
-    cause = said if isinstance(said, BaseException) else None
+    error = plain(error)
+    found = _detect(state, error, detectors)
+    cause = error if isinstance(error, BaseException) else None
     if _is_second(state):
         message = "The provider rejected what was left after one compaction as too long, too."
         raise _final(message, _count_by_reason(state), found.limit) from cause
@@ -75,14 +75,14 @@ def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = (
     raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
 
 
-def _detect(state: SessionState, said: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
-    if isinstance(said, ContextOverflow):
-        raise said
-    found = overflow_in(said, state.setting.config.room.window, detectors)
+def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
+    if isinstance(error, ContextOverflow):
+        raise error
+    found = overflow_in(error, state.setting.config.room.window, detectors)
     if found is not None:
         return found
-    if isinstance(said, BaseException):
-        raise said
+    if isinstance(error, BaseException):
+        raise error
     raise InputError(
         "The provider did not say that the request was too long",
         hint="Give what it said: the exception, or the response.",
@@ -172,12 +172,12 @@ def _final(
     if breakdown and not hint:
         why, tokens = next(iter(breakdown.items()))
         hint = (
-            f"Most of it, {tokens:,} tokens, is {_MEANT[why]}; shorten it, or use a larger model."
+            f"Most of it, {tokens:,} tokens, is {_LABELS[why]}; shorten it, or use a larger model."
         )
     return ContextOverflow(message, breakdown=breakdown, limit=limit, hint=hint or WINDOW_HINT)
 
 
-_MEANT: Final = {
+_LABELS: Final = {
     "system and tools": "the system prompt and the tool schemas",
     "task": "the first thing that the user said",
     "latest": "the latest thing that the user said",

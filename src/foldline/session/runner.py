@@ -176,8 +176,10 @@ class SessionRunner:
         Args:
             view: What `view` or `overflowed` returned last.
         """
-        log, shown = self._state.shown.log.positions, self._state.shown.messages
-        known = {id(m.raw): log[m.id] for m in shown.values() if m.raw is not None and m.id in log}
+        log, visible = self._state.shown.log.positions, self._state.shown.messages
+        known = {
+            id(m.raw): log[m.id] for m in visible.values() if m.raw is not None and m.id in log
+        }
         return [known.get(id(wire)) for wire in view]
 
     def request_compaction(self, focus: str = "") -> None:
@@ -265,9 +267,9 @@ class SessionRunner:
         """Return what to send to the model; see `view`."""
         return await self._arun(lambda: compaction.view(self._state))
 
-    async def aoverflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
+    async def aoverflowed(self, error: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
         """Return what to send instead of a rejected view; see `overflowed`."""
-        return await self._acall(lambda: overflowed(self._state, said, detectors))
+        return await self._acall(lambda: overflowed(self._state, error, detectors))
 
     async def acompact(
         self,

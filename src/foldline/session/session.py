@@ -178,7 +178,7 @@ class Session(SessionRunner):
         """
         return self._run(lambda: compaction.view(self._state))
 
-    def overflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
+    def overflowed(self, error: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
         """
         Return what to send instead of a view that the provider rejected as too long.
 
@@ -192,7 +192,7 @@ class Session(SessionRunner):
                 answer = send(session.overflowed(error))
 
         Args:
-            said: What the provider said: the exception of any SDK, a response, or its JSON.
+            error: What the provider said: the exception of any SDK, a response, or its JSON.
             detectors: Functions that know further errors: each is given a
                 `foldline.models.overflow.Failure` and returns True, or an ``Overflow`` with the
                 limit, where that is one.
@@ -202,7 +202,7 @@ class Session(SessionRunner):
                 says what takes the room.
             InputError: A response that is no overflow. An exception that is none is raised itself.
         """
-        return self._call(lambda: overflowed(self._state, said, detectors))
+        return self._call(lambda: overflowed(self._state, error, detectors))
 
     def compact(
         self,

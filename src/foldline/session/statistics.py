@@ -37,17 +37,17 @@ class SessionStatistics:
         return self._size > self._enough
 
     @classmethod
-    def of(cls, log: Log, shown: Iterable[str], files: FileSettings) -> SessionStatistics:
+    def of(cls, log: Log, view_ids: Iterable[str], files: FileSettings) -> SessionStatistics:
         """
         Read what is shown of a log, and its newest messages.
 
         Args:
             log: The log.
-            shown: Ids of what is shown.
+            view_ids: Ids of what is shown.
             files: Names of the tools that touch files.
         """
         found = cls(files)
-        for position, message in log.recent(HORIZON, shown):
+        for position, message in log.recent(HORIZON, view_ids):
             found.add(position, message)
         # Where more than that is shown, all of it counts.
         found._enough = max(found._enough, 2 * found._size)
@@ -68,18 +68,18 @@ class BackgroundStatistics:
         self._log: Log | None = None
         self._learned = SessionStatistics(FileSettings())
 
-    def vocabulary(self, log: Log, shown: Iterable[str]) -> Vocabulary:
+    def vocabulary(self, log: Log, view_ids: Iterable[str]) -> Vocabulary:
         """
         Return the statistics of a log as it is now.
 
         Args:
             log: The log.
-            shown: Ids of what is shown.
+            view_ids: Ids of what is shown.
         """
         is_known = self._log is log and not self._learned.is_stale
         self._log = None  # what breaks off in the middle is begun anew
         if not is_known:
-            self._learned = SessionStatistics.of(log, shown, FileSettings())
+            self._learned = SessionStatistics.of(log, view_ids, FileSettings())
         else:
             positions = range(self._learned.known, len(log))
             for position, message in zip(positions, log.at(positions), strict=True):

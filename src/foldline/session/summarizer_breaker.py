@@ -16,19 +16,19 @@ def breaker(state: SessionState) -> Breaker:
     Nothing else is kept for it, so that a restart changes nothing. It closes by success, and is
     half-open after a time; when another policy or model is used, at once.
     """
-    asked = list[tuple[bool, Batch]]()
+    outcomes = list[tuple[bool, Batch]]()
     for batch in reversed(state.history.batches):
         usable = was_usable(batch.receipt)
         if usable is not None:
-            asked.append((usable, batch))
+            outcomes.append((usable, batch))
         if usable:
             break  # A success closes it, whatever came before.
     found = state.setting.config.breaker.closed()
-    for usable, batch in reversed(asked):
+    for usable, batch in reversed(outcomes):
         found = found.after(usable, batch.time)
     if found.failures < found.threshold:
         return found
-    return found.ease() if _is_other(state, asked[0][1].receipt) else found
+    return found.ease() if _is_other(state, outcomes[0][1].receipt) else found
 
 
 def was_usable(receipt: Receipt) -> bool | None:

@@ -119,9 +119,9 @@ def read_text(leaf: Leaf, text: str, what: str) -> Any:
             return _SWITCH[word.lower()]
         return kind(word) if kind in (int, float) else word
     except (KeyError, ValueError) as error:
-        wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
+        expected = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
         hint = "Change it, or leave it out."
-        raise BudgetError(f"{what} must be {wanted}.", hint=hint) from error
+        raise BudgetError(f"{what} must be {expected}.", hint=hint) from error
 
 
 IN_PROJECT: Final = "in it, or set it in your own settings or in the program."
@@ -291,8 +291,8 @@ def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
 def _inside(file: Path, root: str) -> str:
     """Return the directory that a project names; it came with the code, so it must lie in it."""
     folder = file.parent.resolve()
-    wanted = (folder / root).resolve()
-    if not wanted.is_relative_to(folder):
+    directory = (folder / root).resolve()
+    if not directory.is_relative_to(folder):
         why = f"{ROOT} in {file} lies outside of the project."
         raise BudgetError(why, hint=f"Name a folder {IN_PROJECT}")
-    return str(wanted)
+    return str(directory)

@@ -65,7 +65,7 @@ the question points at it.
 ALONE: Final = 0.7
 """Fraction of everything from which on an output is what the conversation is about."""
 
-ASKED, EXTRA = 2.0, 0.25
+QUERY_FACTOR, EXTRA = 2.0, 0.25
 """
 Factors of what speaks for a line of a large output besides its words, where the user asks for
 something in it or there is little else, and elsewhere.
@@ -108,8 +108,8 @@ def compose(
     head = header(reading.messages, reading.tokens, number, phrases)
     composer = _Composer(view, context, positions, reading, head, account, phrases)
     standing = state(view, context, positions, reading.carried, composer.judge, phrases)
-    told = render(head, ((composer.title, account.split("\n")),), phrases)
-    left = room - view.counter.text(told)
+    account_text = render(head, ((composer.title, account.split("\n")),), phrases)
+    left = room - view.counter.text(account_text)
     composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
     return composer.fit(room)
 
@@ -132,7 +132,7 @@ class _Composer:
         self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
         self.judge = Judge(view.names, Focus.of(context.focus))
-        self.asked = Query.of(view.messages, context.focus)
+        self.query = Query.of(view.messages, context.focus)
         self.sources = list(reading.sources)
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
@@ -140,11 +140,11 @@ class _Composer:
         self.densities = Densities(self.judge, account)
         self.statements = Ranking()
         self._rank()
-        gone = frozenset(positions)
+        folded_positions = frozenset(positions)
         self.beside = "\n".join(
             text
             for index, message in enumerate(view.messages)
-            if index not in gone
+            if index not in folded_positions
             for text in visible_texts(message)
         )
 
@@ -167,7 +167,7 @@ class _Composer:
             for source in self.sources
             if source.speaker == "result" and source.tokens > SEARCHED * total
         ]
-        self.asked = self.asked.among(searched)
+        self.query = self.query.among(searched)
 
     def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
         """Cut a source into statements; some of a large output have an extra worth."""
@@ -185,21 +185,21 @@ class _Composer:
 
     def _is_telling(self, source: SourceText, total: float) -> bool:
         share = source.tokens / total
-        return share >= GIANT or (share >= SEARCHED and self.asked.points_at(source.text))
+        return share >= GIANT or (share >= SEARCHED and self.query.points_at(source.text))
 
     def _condense_output(
         self, number: int, total: float
     ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
         source = self.sources[number]
-        offered = result_lines(source.text, self.asked, source.tokens / total)
+        offered = result_lines(source.text, self.query, source.tokens / total)
         self.sources[number] = replace(source, text="\n".join(offered.lines))
         ends = list(accumulate(len(line) + 1 for line in offered.lines))
         slices = [
             (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
         ]
-        sure = source.tokens >= ALONE * total or self.asked.points_at(source.text)
-        factor = ASKED if sure else EXTRA
+        sure = source.tokens >= ALONE * total or self.query.points_at(source.text)
+        factor = QUERY_FACTOR if sure else EXTRA
         return slices, {place: factor * extra for place, extra in offered.extra.items()}
 
     # --- choosing ------------------------------------------------------------------------
@@ -346,10 +346,10 @@ def _rows(
     quoted: Sequence[tuple[SourceText, Sequence[Slice]]], tokens: float, phrases: Phrases
 ) -> Iterator[str]:
     """Write the rows of a step, the first with its handle where there is more to recall."""
-    shown = sum(
+    quoted_tokens = sum(
         (end - start) * source.density for source, slices in quoted for start, end in slices
     )
-    named = tokens - shown >= WORTH_RECALLING
+    named = tokens - quoted_tokens >= WORTH_RECALLING
     for source, slices in quoted:
         handle = source.handle if named else ""
         yield SnapshotRow(source.speaker, _quote(source, slices), handle).write(phrases)

@@ -64,7 +64,7 @@ def excerpt(
     handle: str,
     style: Style = "salient",
     values: Mapping[str, float] | None = None,
-    asked: Query | None = None,
+    query: Query | None = None,
 ) -> str:
     """
     Shorten a text to a number of tokens, saying what is missing and how to read it.
@@ -78,7 +78,7 @@ def excerpt(
         handle: Where the whole text is recalled.
         style: Which part to keep.
         values: Probability of use by item, for the salient style.
-        asked: What the user wants to know, for the salient style.
+        query: What the user wants to know, for the salient style.
 
     Returns:
         The text itself when it is short enough; else all that it says in a shorter form, where
@@ -96,7 +96,7 @@ def excerpt(
         rewritten = f"[{whole:,} tokens, written shorter; recall {handle}]\n{made.whole}"
         if counter.text(rewritten) <= tokens:
             return rewritten
-    source = _Source(text, whole, handle, style, made, values or {}, asked or Query())
+    source = _Source(text, whole, handle, style, made, values or {}, query or Query())
     low, high = 0.0, 1.5 * tokens
     for attempt in range(SEARCH):
         room = (low + high) / 2 if attempt else tokens - MARKER_TOKENS
@@ -128,7 +128,7 @@ class _Source:
     style: Style
     made: Condensed
     values: Mapping[str, float]
-    asked: Query
+    query: Query
 
     @property
     def _per_token(self) -> float:
@@ -142,7 +142,7 @@ class _Source:
 
     def _of_lines(self, room: float) -> str:
         """Keep lines of an output whose kind is known, wherever they stand."""
-        offered = offers(self.made, self.asked, 1.0, room / self.tokens)
+        offered = offers(self.made, self.query, 1.0, room / self.tokens)
         # The beginning says what an output is.
         extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
         offered = offered._replace(extra=extra)
@@ -160,8 +160,8 @@ class _Source:
         head, middle, tail = text[:first], text[first:last], text[last:]
         left = room * (1 - head_share - tail_share)
         kept = self._middle(middle, left) if left > 0 else []
-        shown = (*head.split("\n"), *kept, *tail.split("\n"))
-        kept = [*self._honest(shown)[len(shown) :], *kept]
+        visible_lines = (*head.split("\n"), *kept, *tail.split("\n"))
+        kept = [*self._honest(visible_lines)[len(visible_lines) :], *kept]
         start = text.count("\n", 0, first) + 1
         stop = start + middle.count("\n")
         hint = (
@@ -175,9 +175,9 @@ class _Source:
         return "\n".join(piece for piece in pieces if piece)
 
     def _middle(self, middle: str, room: float) -> list[str]:
-        if not self.asked:
+        if not self.query:
             return salient_lines(middle, room, self._per_token, self.values)
-        offered = offers(condense_text(middle), self.asked, 1.0, room / self.tokens)
+        offered = offers(condense_text(middle), self.query, 1.0, room / self.tokens)
         return _choose_lines(offered, room, self._per_token, self.values)
 
     def _honest(self, lines: Sequence[str]) -> list[str]:
@@ -305,8 +305,8 @@ def paragraphs(
             left -= needed
     if 0 not in kept:
         return excerpt(text, tokens, counter, handle=handle, values=values)
-    shown = _with_gaps(text, pieces, sorted(kept))
-    return f"{shown}\n[shortened from {whole:,} tokens; recall {handle}]"
+    excerpt_text = _with_gaps(text, pieces, sorted(kept))
+    return f"{excerpt_text}\n[shortened from {whole:,} tokens; recall {handle}]"
 
 
 def _rank_pieces(source: SourceText, pieces: Sequence[Slice], judge: Judge) -> list[int]:
@@ -335,14 +335,14 @@ def _goes_on(text: str, before: Slice, piece: Slice) -> bool:
 
 def _with_gaps(text: str, pieces: Sequence[Slice], kept: Sequence[int]) -> str:
     """Put pieces of a text together as they stood; what is left out between them is marked."""
-    shown, last, end = "", -1, 0
+    joined, last, end = "", -1, 0
     for number in kept:
         start, stop = pieces[number]
-        if shown:
+        if joined:
             between = text[end:start]
             feeds = min(2, between.count("\n"))
-            shown += ("\n" * feeds or between[:1]) if number == last + 1 else "\n[…]\n"
+            joined += ("\n" * feeds or between[:1]) if number == last + 1 else "\n[…]\n"
         piece = text[start:stop].rstrip()
-        shown, end = shown + piece, start + len(piece)
+        joined, end = joined + piece, start + len(piece)
         last = number
-    return shown if last == len(pieces) - 1 else f"{shown}\n[…]"
+    return joined if last == len(pieces) - 1 else f"{joined}\n[…]"

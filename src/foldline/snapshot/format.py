@@ -152,8 +152,8 @@ def parse(text: str) -> Parsed:
                 SnapshotRow("summary", "\n".join(line.removeprefix(" ") for line in found))
             )
         elif title == STORY:
-            told = _add_handles(found) if _PARTS_010 in text[:400] else found
-            rows += _rows(told, "agent", phrases)
+            story_lines = _add_handles(found) if _PARTS_010 in text[:400] else found
+            rows += _rows(story_lines, "agent", phrases)
         elif title in _STORY_010:
             rows += _rows(found, _STORY_010[title], phrases)
         elif title == "Files":
@@ -200,9 +200,9 @@ def _rows(lines: Iterable[str], speaker: Speaker, phrases: Phrases) -> list[Snap
             continue
         match = _HANDLE.match(line)
         handle, rest = (match[1], line[match.end() :]) if match else ("", line)
-        said, mark = next((one for one in marks if rest.startswith(one[1])), (speaker, ""))
+        row_speaker, mark = next((one for one in marks if rest.startswith(one[1])), (speaker, ""))
         if rest:
-            rows.append(SnapshotRow(said, rest.removeprefix(mark), handle))
+            rows.append(SnapshotRow(row_speaker, rest.removeprefix(mark), handle))
     return rows
 
 

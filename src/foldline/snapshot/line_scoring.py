@@ -8,7 +8,7 @@ from foldline.outputs.condensed import Condensed
 from foldline.snapshot.query import Query, strongest, within
 from foldline.values.part_text import result_text, text_lines
 
-ASKED = 8.0
+QUERY_VALUE = 8.0
 """Value of a line that surely answers what was asked; the names in a line give it about 0.1."""
 
 WORTH = 1.5
@@ -50,7 +50,7 @@ class Offered(NamedTuple):
 
 def result_lines(
     text: str,
-    asked: Query,
+    query: Query,
     share: float = 1.0,
     kept: float = KEPT,
     *,
@@ -62,7 +62,7 @@ def result_lines(
 
     Args:
         text: The result's text, as it came.
-        asked: What the user wants to know.
+        query: What the user wants to know.
         share: The result's fraction of all that is compressed, in tokens: what frames a result is
             worth the more, the more of everything the result is.
         kept: The fraction of its tokens that about can be kept.
@@ -72,9 +72,9 @@ def result_lines(
     Returns:
         Lines in the order of the result.
     """
-    is_telling = share >= TELLING or (share >= POINTED and asked.points_at(text))
+    is_telling = share >= TELLING or (share >= POINTED and query.points_at(text))
     made = condense_text(text) if is_telling else _plain(text)
-    return offers(made, asked, share, kept, failed=failed, call=call)
+    return offers(made, query, share, kept, failed=failed, call=call)
 
 
 def condense_text(text: str) -> Condensed:
@@ -91,7 +91,7 @@ def _plain(text: str) -> Condensed:
 
 def offers(
     made: Condensed,
-    asked: Query,
+    query: Query,
     share: float = 1.0,
     kept: float = KEPT,
     *,
@@ -101,17 +101,17 @@ def offers(
     """Offer the lines of an output that is taken apart; see `result_lines`."""
     large = min(1.0, max(0.0, share) / FULL_SHARE)
     room = (LEAST + (MOST - LEAST) * large) * min(1.0, kept) * len(made.lowered)
-    wanted = (asked.with_call(call) if call else asked).values(made, room, large)
+    query_values = (query.with_call(call) if call else query).values(made, room, large)
     scale = WORTH * large**2
     extra = {place: scale * worth for place, worth in within(made, made.worth, room).items()}
-    for place, value in wanted.items():
-        extra[place] = extra.get(place, 0.0) + ASKED * value
+    for place, value in query_values.items():
+        extra[place] = extra.get(place, 0.0) + QUERY_VALUE * value
     if failed and made.lines:
         extra[0] = extra.get(0, 0.0) + scale
     lines = list(made.lines)
     if made.apart:
         lines = [_standing(made, place, line) for place, line in enumerate(lines)]
-    for place in strongest(wanted):
+    for place in strongest(query_values):
         if place in made.spans:
             lines[place] = made.verbatim(place)
     whole = frozenset(place for place, value in extra.items() if value >= CLEAR)

@@ -210,12 +210,12 @@ class Query:
             failing = [place for place in made.worth if made.worth[place] >= 0.3]
             failing = [place for place in failing if is_failure(made.lines[place])]
             found.update(dict.fromkeys(failing[:8], PLACED))
-            told = sorted(place for place, worth in made.worth.items() if 0.4 <= worth < 0.5)
+            assertions = sorted(place for place, worth in made.worth.items() if 0.4 <= worth < 0.5)
             if made.kind == "report":
-                found.update(dict.fromkeys(told[:8], PLACED))
+                found.update(dict.fromkeys(assertions[:8], PLACED))
         if self.wants & {"count", "failure"}:
-            told = [place for place in made.worth if is_summary(made.lines[place])]
-            found.update(dict.fromkeys(told[:6], PLACED))
+            summaries = [place for place in made.worth if is_summary(made.lines[place])]
+            found.update(dict.fromkeys(summaries[:6], PLACED))
         if "count" in self.wants:
             found.update(dict.fromkeys(range(count, len(made.lines)), PLACED))
         if "rare" in self.wants and made.kind == "log":
@@ -269,8 +269,8 @@ def _read(texts: Sequence[str]) -> tuple[tuple[Term, ...], frozenset[Want], froz
 
 def _find_user_words(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
     """Return the first of some places where a user said something, and the words."""
-    said = ((place, user_words(messages[place])) for place in places)
-    return next(filter(itemgetter(1), said), (0, ""))
+    statements = ((place, user_words(messages[place])) for place in places)
+    return next(filter(itemgetter(1), statements), (0, ""))
 
 
 def _hits(term: Term, made: Condensed) -> Iterable[int]:

@@ -156,8 +156,8 @@ def questions(text: str) -> str:
     """Return the questions in a text; a short one is a question as a whole."""
     if len(text) <= SHORT:
         return text
-    asked = [(words, mark) for words, mark in _SENTENCE.findall(text) if mark and len(words) >= 3]
-    return " ".join(words[-SENTENCE:] + mark for words, mark in asked)
+    pairs = [(words, mark) for words, mark in _SENTENCE.findall(text) if mark and len(words) >= 3]
+    return " ".join(words[-SENTENCE:] + mark for words, mark in pairs)
 
 
 def wants(text: str) -> frozenset[Want]:

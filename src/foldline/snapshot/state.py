@@ -233,9 +233,9 @@ class _Found:
             hidden = site.message not in self.folded or site.message in failing
             if hidden or not command or only_shows(command) or not isinstance(came, ToolResult):
                 continue
-            if said := printed_verdict(verdict(came.text), came.text):
-                shown = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
-                yield f"{ITEM}{shown} → {shorten(one_line(said), VERDICT)}"
+            if verdict_line := printed_verdict(verdict(came.text), came.text):
+                command_line = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
+                yield f"{ITEM}{command_line} → {shorten(one_line(verdict_line), VERDICT)}"
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
@@ -255,12 +255,12 @@ class _Found:
             lowered = message.text.lower()
             if not any(needle in lowered for needle in _VAIN_NEEDLES):
                 continue
-            said = _long_sentences(message)
-            for number, sentence in enumerate(said):
+            long_sentences = _long_sentences(message)
+            for number, sentence in enumerate(long_sentences):
                 if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
                     # "It did not work." needs the sentence before.
                     start = number - 1 if number and _REFERS.match(sentence) else number
-                    text = one_line(" ".join(said[start : number + 1]))
+                    text = one_line(" ".join(long_sentences[start : number + 1]))
                     found.setdefault(text, f"{self._handle(index)} {shorten(text, ANSWER)}")
                     break
         return list(found.values())[::-1]

@@ -42,16 +42,16 @@ def prune(store: Store, retention: Retention, now: float) -> tuple[str, ...]:
     Raises:
         StoreError: The store cannot be changed.
     """
-    gone = list[str]()
+    names = list[str]()
     if retention.keep is not None:
-        gone += _delete(store, [i for i in store.sessions() if now - i.updated > retention.keep])
+        names += _delete(store, [i for i in store.sessions() if now - i.updated > retention.keep])
     for _ in range(ROUNDS if retention.max_size is not None else 0):
         excess = store.size() - (retention.max_size or 0)
         oldest = _oldest(store.sessions(), excess, now) if excess > 0 else []
         if not oldest:
             break
-        gone += _delete(store, oldest)
-    return tuple(gone)
+        names += _delete(store, oldest)
+    return tuple(names)
 
 
 def _oldest(sessions: Sequence[SessionInfo], excess: int, now: float) -> list[SessionInfo]:

@@ -97,24 +97,24 @@ def is_called(connection: Connection, name: str, session: int | None) -> bool:
 
 def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     """Remove sessions and the blobs that only they held; return how many sessions there were."""
-    wanted = [(name,) for name in dict.fromkeys(names)]
+    keys = [(name,) for name in dict.fromkeys(names)]
     found = [
         connection.execute("SELECT id FROM sessions WHERE name = ?", one).fetchone()
-        for one in wanted
+        for one in keys
     ]
-    gone = [tuple(row) for row in found if row is not None]
+    ids = [tuple(row) for row in found if row is not None]
     # Batches point at memories, so they go first.
     for table in ("messages", "batches", "memories", "checkpoints"):
-        connection.executemany(f"DELETE FROM {table} WHERE session = ?", gone)  # noqa: S608  # a constant
-    connection.executemany("DELETE FROM sessions WHERE id = ?", gone)
-    if gone:
+        connection.executemany(f"DELETE FROM {table} WHERE session = ?", ids)  # noqa: S608  # a constant
+    connection.executemany("DELETE FROM sessions WHERE id = ?", ids)
+    if ids:
         connection.execute(
             "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
             " EXCEPT SELECT wire FROM messages"
             " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
             " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
         )
-    return len(gone)
+    return len(ids)
 
 
 # --- what was prepared -----------------------------------------------------------------------

@@ -67,8 +67,8 @@ def truncate_observation(
     if not head and not tail:
         return _one_line(text, lines, size, max_bytes, keep, note)
     left = len(lines) - len(head) - len(tail)
-    told = f"[… {left:,} of {len(lines):,} lines left out{note and f'; {note}'} …]"
-    return Observation("\n".join((*head, told, *reversed(tail))), len(lines), size, left)
+    marker = f"[… {left:,} of {len(lines):,} lines left out{note and f'; {note}'} …]"
+    return Observation("\n".join((*head, marker, *reversed(tail))), len(lines), size, left)
 
 
 def _fitting(lines: list[str], most: int, room: int) -> list[str]:
@@ -93,6 +93,6 @@ def _one_line(
     data = text.encode("utf-8", "surrogatepass")
     part = data[-room:] if keep == "tail" else data[:room]
     kept = part.decode("utf-8", "ignore")
-    told = f"[… {size - len(part):,} of {size:,} bytes left out{note and f'; {note}'} …]"
-    shown = f"{told}\n{kept}" if keep == "tail" else f"{kept}\n{told}"
-    return Observation(shown, len(lines), size, len(lines))
+    marker = f"[… {size - len(part):,} of {size:,} bytes left out{note and f'; {note}'} …]"
+    excerpt = f"{marker}\n{kept}" if keep == "tail" else f"{kept}\n{marker}"
+    return Observation(excerpt, len(lines), size, len(lines))

@@ -29,8 +29,8 @@ class Reasoning:
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Leave out all reasoning before the latest thing that the user said."""
         yield from ()
-        spoken = [i for i, message in enumerate(view.messages) if message.is_spoken()]
-        end = spoken[-1] if spoken else 0
+        user_positions = [i for i, message in enumerate(view.messages) if message.is_spoken()]
+        end = user_positions[-1] if user_positions else 0
         edits: list[Edit] = []
         for index in range(end):
             if index not in view.protected and view.messages[index].role == "assistant":

@@ -86,9 +86,11 @@ class Keep:
         return cut
 
     def _round_cut(self, view: View, groups: list[Group]) -> int:
-        spoken = [index for index, message in enumerate(view.messages) if has_words(message)]
+        user_positions = [
+            index for index, message in enumerate(view.messages) if has_words(message)
+        ]
         rounds = int(self.amount)
         if rounds <= 0:
             return len(groups)
-        start = spoken[-rounds] if len(spoken) >= rounds else 0
+        start = user_positions[-rounds] if len(user_positions) >= rounds else 0
         return sum(1 for group in groups if group.start < start)

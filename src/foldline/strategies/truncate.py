@@ -106,9 +106,9 @@ def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
             note=f"{note}recall {handle}",
         ).text
 
-    shown = render("")
-    hides = shown != text and failing_note(text, shown.split("\n"))
-    return render("with failures; ") if hides else shown
+    rendered = render("")
+    hides = rendered != text and failing_note(text, rendered.split("\n"))
+    return render("with failures; ") if hides else rendered
 
 
 Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
@@ -198,8 +198,8 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
         if _is_written(part, site, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
-            asked = Query.of(view.messages, context.focus)
-            text = excerpt(rest, inside, count, handle=handle, values=values, asked=asked)
+            query = Query.of(view.messages, context.focus)
+            text = excerpt(rest, inside, count, handle=handle, values=values, query=query)
         text = seal_text(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 

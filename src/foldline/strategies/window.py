@@ -31,12 +31,12 @@ class Window:
         if self.keep is not None:
             groups = groups[: max(0, len(groups) - self.keep)]
         left = view.tokens
-        gone: list[str] = []
+        removed: list[str] = []
         for group in groups:
             if self.keep is None and left <= context.target:
                 break
-            gone += [view.messages[index].id for index in group.members]
+            removed += [view.messages[index].id for index in group.members]
             left -= sum(view.counts[index] for index in group.members)
-        if not gone:
+        if not removed:
             return Plan(reason="nothing may be dropped")
-        return Plan((Drop(tuple(gone), self.name),))
+        return Plan((Drop(tuple(removed), self.name),))

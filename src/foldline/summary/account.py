@@ -77,14 +77,14 @@ MOST = 40
 class Coverage:
     """Names that matter, those of them that the account lacks, and those that nothing has."""
 
-    wanted: frozenset[str]
+    expected: frozenset[str]
     untold: frozenset[str]
     lost: frozenset[str]
 
     def __str__(self) -> str:
         quoted = len(self.untold) - len(self.lost)
         return (
-            f"the account lacks {len(self.untold)} of the {len(self.wanted)} names that matter "
+            f"the account lacks {len(self.untold)} of the {len(self.expected)} names that matter "
             f"most, {quoted} of these are quoted beside it"
         )
 
@@ -98,11 +98,11 @@ def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
         positions: The messages that are folded.
     """
     folded = [view.original(position) for position in positions]
-    gone = frozenset(positions)
+    folded_positions = frozenset(positions)
     beside = {
         item
         for index, message in enumerate(view.messages)
-        if index not in gone
+        if index not in folded_positions
         for text in visible_texts(message)
         for item in items(text)
     }

@@ -69,16 +69,16 @@ class _Kind:
     """
     A kind of work that can succeed.
 
-    ``named`` finds it in a sentence, ``run`` in a call that does it, and ``shown`` in a result.
+    ``named`` finds it in a sentence, ``run`` in a call that does it, and ``output`` in a result.
     """
 
     named: re.Pattern[str]
     run: re.Pattern[str]
-    shown: re.Pattern[str]
+    output: re.Pattern[str]
 
 
-def _kind(named: str, run: str, shown: str = r"(?!)") -> _Kind:
-    return _Kind(*(re.compile(text, re.IGNORECASE) for text in (named, run, shown)))
+def _kind(named: str, run: str, output: str = r"(?!)") -> _Kind:
+    return _Kind(*(re.compile(text, re.IGNORECASE) for text in (named, run, output)))
 
 
 _KINDS = (
@@ -184,7 +184,7 @@ def _is_success(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
     text = _ends(result.text)
     if _PASSED.search(text) is not None:
         return True
-    does = kind.run.search(call_text(call)[:CALL]) or kind.shown.search(text)
+    does = kind.run.search(call_text(call)[:CALL]) or kind.output.search(text)
     return does is not None and not result.is_error and not _FAILED.search(text)
 
 

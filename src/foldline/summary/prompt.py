@@ -109,11 +109,11 @@ def compose(
     """
     words = _WORDINGS["chinese" if task.language == CHINESE else "english"]
     mark = _mark(task.shortened, task.beside, previous, transcript)
-    spoken = "the language of the user" if task.language is None else task.language.name
+    language_name = "the language of the user" if task.language is None else task.language.name
     lines = [
         task.template.prompt,
         "",
-        words.language.replace("{language}", spoken),
+        words.language.replace("{language}", language_name),
         _length(words, task.tokens),
     ]
     if task.tools:

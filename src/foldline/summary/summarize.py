@@ -54,8 +54,8 @@ class Summarize:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
         positions = sorted(i for group in self.keep.older(view, context) for i in group.members)
         folded = sum(view.counts[index] for index in positions)
-        gone = frozenset(positions)
-        staying = [index for index in range(len(view.messages)) if index not in gone]
+        folded_positions = frozenset(positions)
+        staying = [index for index in range(len(view.messages)) if index not in folded_positions]
         cuts: tuple[Rewrite, ...] = ()
         if view.tokens - folded > max(self.share * context.target, context.target - folded):
             cuts = shorten_staying(view, context, staying, self.share, folded)
@@ -139,6 +139,6 @@ def conversation_language(view: View, setting: str = AUTO) -> Language | None:
         return LANGUAGES.get(setting.casefold(), Language("", setting))
     return language(
         user_words(view.original(index))
-        for index, shown in enumerate(view.messages)
-        if has_words(shown)
+        for index, visible in enumerate(view.messages)
+        if has_words(visible)
     )

@@ -160,8 +160,8 @@ class SummaryRequest:
         """Write out what is shortened: first of all the messages of the user, whole."""
         view, left = self.view, round(CUT_SHARE * self.reader.window)
         found, cut = list[str](), self._cut()
-        for spoken in (True, False):
-            positions = [at for at in cut if view.messages[at].is_spoken() == spoken]
+        for from_user in (True, False):
+            positions = [at for at in cut if view.messages[at].is_spoken() == from_user]
             texts = pieces(view, self.context, positions)
             if texts and left > LEAST:
                 texts = fit_pieces(texts, view.counter, view.names, left, left)
@@ -171,13 +171,13 @@ class SummaryRequest:
 
     def _beside(self) -> tuple[str, tuple[str, str, int] | None]:
         """Quote what the user said that stays whole, and name what stays besides."""
-        view, gone = self.view, {*self.positions, *self._cut()}
-        whole = [index for index in range(len(view.messages)) if index not in gone]
-        spoken = [
+        view, changed = self.view, {*self.positions, *self._cut()}
+        whole = [index for index in range(len(view.messages)) if index not in changed]
+        user_positions = [
             i for i in whole if view.messages[i].is_spoken() and not is_snapshot(view.messages[i])
         ]
         quoted, left = dict[int, str](), round(BESIDE_SHARE * self.reader.window)
-        for index in sorted(spoken, key=lambda i: (i not in view.protected, -i)):
+        for index in sorted(user_positions, key=lambda i: (i not in view.protected, -i)):
             handle, visible = handle_at(view, self.context, index), view.messages[index]
             text = excerpt(visible.text, min(BESIDE, left), view.counter, handle=handle)
             left -= view.counter.text(text)

@@ -58,8 +58,8 @@ def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
     _check_result(result, result.messages)
     promises.check_prefix(result, None)
     promises.check_honest(result, None)
-    left, said = counter.messages(result.shown.messages), result.receipt.tokens_after
-    assert left == said, f"HONEST: {left} tokens are left, the receipt says {said}."
+    left, reported = counter.messages(result.shown.messages), result.receipt.tokens_after
+    assert left == reported, f"HONEST: {left} tokens are left, the receipt says {reported}."
 
 
 def check_run(

@@ -53,30 +53,30 @@ def check_valid(result: Compaction[Any], given: Any) -> None:
                 )
 
 
-def check_accepted(shown: Transcript, dialect: str) -> None:
+def check_accepted(transcript: Transcript, dialect: str) -> None:
     """
     Check that a provider accepts a conversation, once the calls that still run have results.
 
     Args:
-        shown: What is left of a conversation, of any dialect.
+        transcript: What is left of a conversation, of any dialect.
         dialect: The wire on which it is sent.
     """
     wire = DIALECTS[dialect]
-    found = wire.validate(wire.encode(shown))
-    if found and pair(shown.messages).open:
-        found = wire.validate(wire.encode(_answer_pending(shown)))
+    found = wire.validate(wire.encode(transcript))
+    if found and pair(transcript.messages).open:
+        found = wire.validate(wire.encode(_answer_pending(transcript)))
     assert not found, f"VALID: {wire.title} would reject the messages: {found[0]}"
 
 
-def _answer_pending(shown: Transcript) -> Transcript:
+def _answer_pending(transcript: Transcript) -> Transcript:
     """Return what is sent once the calls that are still running have their results."""
-    messages = list(shown.messages)
+    messages = list(transcript.messages)
     for number, site in enumerate(pair(messages).open):
         call = messages[site.message].parts[site.part]
         if isinstance(call, ToolCall):
             result = ToolResult(call.id, (Text("done"),), call.name)
             messages.append(Message("tool", (result,), id=f"answer {number}"))
-    return shown.with_messages(apply(messages, repair(messages, shown.dialect)))
+    return transcript.with_messages(apply(messages, repair(messages, transcript.dialect)))
 
 
 def check_pair(result: Compaction[Any]) -> None:
@@ -211,9 +211,9 @@ def check_lossless(
     """
     recall = recall or result.recall
     kept = _recall_all(result, recall)
-    shown = {message.id: message for message in result.shown.messages}
+    visible = {message.id: message for message in result.shown.messages}
     for message in result.transcript.messages:
-        after = shown.get(message.id)
+        after = visible.get(message.id)
         for index, part in enumerate(message.parts):
             if after is not None and after.parts[index] is part:
                 continue
@@ -270,12 +270,12 @@ def check_term(
         asks: How many model calls are allowed.
         seconds: How long it may take.
     """
-    asked: list[Ask] = []
+    requests: list[Ask] = []
 
     def useless(ask: Ask) -> Reply:
-        asked.append(ask)
-        assert len(asked) <= asks, f"TERM: more than {asks} model calls."
-        return (Reply(""), Reply(error="it timed out"), Reply("No."))[len(asked) % 3]
+        requests.append(ask)
+        assert len(requests) <= asks, f"TERM: more than {asks} model calls."
+        return (Reply(""), Reply(error="it timed out"), Reply("No."))[len(requests) % 3]
 
     start = time.monotonic()
     run(useless)
@@ -302,14 +302,14 @@ def check_honest(
     if result.messages is None or name not in DIALECTS:
         return
     before, after = (given, receipt.tokens_before), (result.messages, receipt.tokens_after)
-    for moment, (wire, said) in {"before": before, "after": after}.items():
+    for moment, (wire, reported) in {"before": before, "after": after}.items():
         real = count(wire, format=name, counter=counter)
-        assert real == said, f"HONEST: {real} tokens {moment}, the receipt says {said}."
+        assert real == reported, f"HONEST: {real} tokens {moment}, the receipt says {reported}."
 
 
 def _both(result: Compaction[Any]) -> Iterator[tuple[Message, Message]]:
     """Yield messages that are still shown, as they were and as they are."""
-    shown = {message.id: message for message in result.shown.messages}
+    visible = {message.id: message for message in result.shown.messages}
     for message in result.transcript.messages:
-        if message.id in shown and len(shown[message.id].parts) == len(message.parts):
-            yield message, shown[message.id]
+        if message.id in visible and len(visible[message.id].parts) == len(message.parts):
+            yield message, visible[message.id]

@@ -16,14 +16,14 @@ from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 def check_task(result: Compaction[Any]) -> None:
     """TASK: system prompt, pins, first and latest user message are verbatim, at worst cut."""
     messages = result.transcript.messages
-    wanted = [m for m in messages if m.pinned and m.id not in repaired_ids(result)]
+    required = [m for m in messages if m.pinned and m.id not in repaired_ids(result)]
     for message in messages:
         if message.role != "system":
             break
-        wanted.append(message)
-    spoken = [m for m in messages if has_words(m)]
-    wanted += [spoken[0], spoken[-1]] if spoken else []
-    for message in wanted:
+        required.append(message)
+    user_messages = [m for m in messages if has_words(m)]
+    required += [user_messages[0], user_messages[-1]] if user_messages else []
+    for message in required:
         _check_there("TASK", result, message, Text)
 
 
@@ -47,7 +47,7 @@ def _check_there(
     """Check that parts of a message are shown, or cut by an edit that names its handle."""
     if result.receipt.status != "compacted":
         return
-    shown = {after.id for after in result.shown.messages}
+    visible_ids = {after.id for after in result.shown.messages}
     everything = [text for after in result.shown.messages for text in _texts(after.parts)]
     cut = {
         (edit.message, edit.part): edit
@@ -57,13 +57,13 @@ def _check_there(
     for edit in cut.values():
         assert edit.text is not None, f"{promise}: message {edit.message[:8]} was left out."
         whole = edit.text in _original_texts(result, edit)
-        assert edit.handle in edit.text or whole or edit.message not in shown, (
+        assert edit.handle in edit.text or whole or edit.message not in visible_ids, (
             f"{promise}: message {edit.message[:8]} was cut, but does not name its handle."
         )
     others = {now.id for now in visible_messages(result, message)} - {message.id}
     instead = not others.isdisjoint(number for number, _ in cut)
     for index, part in enumerate(message.parts):
-        is_cut = instead or (message.id in shown and (message.id, index) in cut)
+        is_cut = instead or (message.id in visible_ids and (message.id, index) in cut)
         for text in _texts([part]) if isinstance(part, kind) and not is_cut else ():
             assert any(text in other for other in everything), (
                 f"{promise}: message {message.id[:8]} ({message.role}) is no longer shown; it "
@@ -88,7 +88,7 @@ def visible_messages(result: Compaction[Any], message: Message, since: int = 0) 
         since: How many edits were made before.
     """
     ids = following(frozenset({message.id}), result.receipt.edits[since:])
-    return [shown for shown in result.shown.messages if shown.id in ids]
+    return [after for after in result.shown.messages if after.id in ids]
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[str]:

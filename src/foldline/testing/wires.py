@@ -131,8 +131,8 @@ def _item(role: str, part: Part) -> dict[str, Any]:
             return {"type": "function_call", "call_id": _number(part), **call}
         case ToolResult():
             output = [_response_block("user", piece) for piece in part.content]
-            said = output if len(output) > 1 else output[0]["text"]
-            return {"type": "function_call_output", "call_id": _number(part), "output": said}
+            payload = output if len(output) > 1 else output[0]["text"]
+            return {"type": "function_call_output", "call_id": _number(part), "output": payload}
         case _:
             who = "user" if role == "tool" else role
             return {"type": "message", "role": who, "content": [_response_block(who, part)]}

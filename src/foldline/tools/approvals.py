@@ -163,7 +163,7 @@ class Approvals:
         self._clock = clock
         self._lock = threading.Lock()
         self._asking = threading.Lock()
-        self._asked: list[float] = []
+        self._question_times: list[float] = []
         self._session: dict[str, str] = {}
         self._live: set[str] = set()
 
@@ -248,10 +248,10 @@ class Approvals:
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:
-        self._asked = [moment for moment in self._asked if moment > now - HOUR]
-        if len(self._asked) >= self.settings.hourly:
+        self._question_times = [moment for moment in self._question_times if moment > now - HOUR]
+        if len(self._question_times) >= self.settings.hourly:
             return False
-        self._asked.append(now)
+        self._question_times.append(now)
         return True
 
     def _log(self, event: str, request: ApprovalRequest, **more: str) -> None:

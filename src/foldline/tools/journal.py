@@ -37,8 +37,8 @@ LONGEST_TAG: Final = 60
 LARGEST_FILE: Final = 64 << 20
 """Bounds: characters of a text, tags of an entry, characters of a tag, bytes of the file."""
 
-SHOWN: Final = 10
-MOST_SHOWN: Final = 100
+DEFAULT_ENTRIES: Final = 10
+MOST_ENTRIES: Final = 100
 """How many entries the tool shows unless asked for more, and at most."""
 
 TAG: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG}
@@ -54,7 +54,7 @@ PARAMETERS: Final = object_schema(
     "action",
     action={"type": "string", "enum": ["add", "read", "summary"]},
     **ENTRY["properties"],
-    limit={"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": SHOWN},
+    limit={"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES, "default": DEFAULT_ENTRIES},
 )
 
 DESCRIPTION: Final = (
@@ -147,13 +147,13 @@ class Journal:
         Raises:
             StoreError: The file cannot be read, or is too large.
         """
-        wanted = {tag.casefold() for tag in tags}
+        required = {tag.casefold() for tag in tags}
         found = [
             entry
             for entry in reversed(self._read()[0])
             if category in (None, entry.category)
             and entry.time >= since
-            and wanted <= {tag.casefold() for tag in entry.tags}
+            and required <= {tag.casefold() for tag in entry.tags}
         ]
         return found if limit is None else found[: max(0, limit)]
 
@@ -164,7 +164,7 @@ class Journal:
         tags = Counter(tag for entry in entries for tag in entry.tags).most_common()
         return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
-    def summary(self, limit: int = SHOWN) -> str:
+    def summary(self, limit: int = DEFAULT_ENTRIES) -> str:
         """Return the counts in one line and the newest entries, for people and for models."""
         stats = self.stats()
         counts = ", ".join(f"{count} {name}" for name, count in stats.categories.items())

@@ -292,12 +292,12 @@ def _report_output(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
     same, removed = report.count("unchanged"), len(report.removed)
     message = f"{new:,} documents added, {changed:,} replaced, {same:,} unchanged"
-    gone = f", {removed:,} removed whose files are gone" if removed else ""
+    removal = f", {removed:,} removed whose files are gone" if removed else ""
     left = f", {len(report.skipped):,} skipped" if report.skipped else ""
     skipped = [{"path": str(one.path), "why": one.why} for one in report.skipped]
     names = [one.document for one in report.documents]
     data = {"documents": names, "skipped": skipped, "removed": list(report.removed)}
-    return ToolOutput(f"{message}{gone}{left}.", "partial" if skipped else "success", data=data)
+    return ToolOutput(f"{message}{removal}{left}.", "partial" if skipped else "success", data=data)
 
 
 def _data(found: KnowledgeResult) -> dict[str, Any]:

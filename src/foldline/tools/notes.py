@@ -31,7 +31,7 @@ from foldline.tools.spec import Tool
 
 Given: TypeAlias = Mapping[str, Any]
 
-SHOWN: Final = 2_000
+PREVIEW: Final = 2_000
 """Characters of each note that a model sees in a list; it reads the rest by its id."""
 
 MOST_LISTED: Final = 100
@@ -128,8 +128,8 @@ class NoteTool:
         if not isinstance(parameters, Mapping):
             raise InputError("a call is a mapping with an action in it")
         # A model, or a program, fills in what it does not need with nothing.
-        wanted = {name: value for name, value in parameters.items() if value is not None}
-        given, problems = check_arguments(SCHEMA, wanted)
+        arguments = {name: value for name, value in parameters.items() if value is not None}
+        given, problems = check_arguments(SCHEMA, arguments)
         if problems:
             raise InputError("; ".join(problems[:5]), hint="Correct the call.")
         action = given["action"]
@@ -147,14 +147,14 @@ class NoteTool:
 
     # --- actions --------------------------------------------------------------------------
 
-    def _create(self, title: str = "", **wanted: Any) -> str:
-        return self.notes.create(title, **wanted).id
+    def _create(self, title: str = "", **fields: Any) -> str:
+        return self.notes.create(title, **fields).id
 
     def _read(self, note_id: str) -> dict[str, Any]:
         return _whole(self.notes.read(note_id))
 
-    def _update(self, note_id: str, **wanted: Any) -> str:
-        note = self.notes.update(note_id, **wanted)
+    def _update(self, note_id: str, **fields: Any) -> str:
+        note = self.notes.update(note_id, **fields)
         return f"Updated {note.title!r} ({note.id}), now version {note.version}."
 
     def _delete(self, note_id: str) -> str:
@@ -165,29 +165,29 @@ class NoteTool:
         note = self.notes.restore(note_id)
         return f"Restored {note.title!r} ({note.id})."
 
-    def _search(self, query: str = "", **wanted: Any) -> list[dict[str, Any]]:
+    def _search(self, query: str = "", **filters: Any) -> list[dict[str, Any]]:
         if not query.strip():
             raise InputError("search needs what to look for", field="query")
-        found = self.notes.search(query, **wanted)
+        found = self.notes.search(query, **filters)
         return [_whole(one.note) | {"score": one.score, "strength": one.strength} for one in found]
 
-    def _list(self, **wanted: Any) -> list[dict[str, Any]]:
-        return [_whole(note) for note in self.notes.list(**wanted)]
+    def _list(self, **filters: Any) -> list[dict[str, Any]]:
+        return [_whole(note) for note in self.notes.list(**filters)]
 
     def _summary(self) -> dict[str, Any]:
         summary = self.notes.summary()
-        shown = ("id", "title", "type", "updated_at")
+        keys = ("id", "title", "type", "updated_at")
         return {
             "total_notes": summary.total,
             "type_distribution": dict(summary.by_type),
             "level_distribution": dict(summary.by_level),
             "task_status": dict(summary.by_status),
-            "recent_notes": [{k: one.to_dict()[k] for k in shown} for one in summary.recent],
+            "recent_notes": [{k: one.to_dict()[k] for k in keys} for one in summary.recent],
             "unreadable_files": [{"name": one.name, "why": one.why} for one in summary.troubles],
         }
 
-    def _task(self, title: str = "", **wanted: Any) -> str:
-        return self.notes.tasks.add(title, **wanted).id
+    def _task(self, title: str = "", **fields: Any) -> str:
+        return self.notes.tasks.add(title, **fields).id
 
     def _progress(self, note_id: str, status: Any = "", outcome: str = "") -> dict[str, Any]:
         one = self.notes.resolve(note_id)
@@ -227,12 +227,12 @@ def _standing(one: TaskState) -> dict[str, Any]:
     return {**named, "needs": [*metadata.needs], **given}
 
 
-def _cut(shown: dict[str, Any]) -> dict[str, Any]:
-    out = {name: value for name, value in shown.items() if name not in ("metadata", "id")}
+def _cut(note: dict[str, Any]) -> dict[str, Any]:
+    out = {name: value for name, value in note.items() if name not in ("metadata", "id")}
     content = out.get("content", "")
-    if len(content) > SHOWN:
-        more = len(content) - SHOWN
-        out["content"] = f"{content[:SHOWN]}… [{more:,} characters more: read it by its note_id]"
+    if len(content) > PREVIEW:
+        more = len(content) - PREVIEW
+        out["content"] = f"{content[:PREVIEW]}… [{more:,} characters more: read it by its note_id]"
     return out
 
 

@@ -61,32 +61,32 @@ def recall_tool(session: Session) -> Tool:
 
     def access(arguments: dict[str, Any]) -> dict[str, Any]:
         # Models fill in what they do not need with nothing.
-        wanted = {name: value for name, value in arguments.items() if value != ""}
+        options = {name: value for name, value in arguments.items() if value != ""}
         most = max(LEAST, round(PAGE_SHARE * session.budget.limit))
-        page = min(wanted.get("max_tokens", PAGE), most)
-        room = page if {"query", "grep"} & wanted.keys() else page - NOTE
-        return {"handle": "", **wanted, "max_tokens": room}
+        page = min(options.get("max_tokens", PAGE), most)
+        room = page if {"query", "grep"} & options.keys() else page - NOTE
+        return {"handle": "", **options, "max_tokens": room}
 
     def run(arguments: dict[str, Any]) -> ToolOutput:
-        wanted = access(arguments)
+        options = access(arguments)
         try:
-            return _output(session.recall(**wanted), wanted)
+            return _output(session.recall(**options), options)
         except FoldlineError as error:
             return _error_output(error)
 
     async def arun(arguments: dict[str, Any]) -> ToolOutput:
-        wanted = access(arguments)
+        options = access(arguments)
         try:
-            return _output(await session.arecall(**wanted), wanted)
+            return _output(await session.arecall(**options), options)
         except FoldlineError as error:
             return _error_output(error)
 
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: Recalled, wanted: dict[str, Any]) -> ToolOutput:
+def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:
     """Return a page, with what it leaves out in its last line; a search says that itself."""
-    searched = {"query", "grep"} & wanted.keys()
+    searched = {"query", "grep"} & options.keys()
     text = f"{page.text}\n[{page.note}]" if page.note and not searched else page.text
     partial = "start=" in text[-80:]
     return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")

@@ -138,8 +138,8 @@ def label_set(labels: Iterable[str]) -> frozenset[str]:
     found = frozenset(() if isinstance(labels, str) else labels)
     wrong = [one for one in found if not isinstance(one, str) or not LABEL.fullmatch(one)]
     if wrong or isinstance(labels, str):
-        shown = str(wrong[0] if wrong else labels)[:60]
-        raise InputError(f"{shown!r} is no set of labels", hint='Write {"read"}.', field="labels")
+        label = str(wrong[0] if wrong else labels)[:60]
+        raise InputError(f"{label!r} is no set of labels", hint='Write {"read"}.', field="labels")
     return found
 
 
@@ -193,8 +193,8 @@ class ActionTool:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
-            wanted = self._filter_arguments(action, arguments)
-            given, problems = check_arguments(self._schema(action), wanted)
+            inputs = self._filter_arguments(action, arguments)
+            given, problems = check_arguments(self._schema(action), inputs)
             if problems:
                 wrong = "; ".join(one.removesuffix(".") for one in problems)
                 message = f"{action} was not done: {wrong}."

@@ -88,9 +88,9 @@ def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, 
     return tuple(apply_by_id({message.id: message for message in messages}, edits).values())
 
 
-def apply_by_id(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
+def apply_by_id(messages: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
     """Apply edits to messages by id; see `apply`. The dictionary may be changed or replaced."""
-    changing = _Changing(shown)
+    changing = _Changing(messages)
     for edit in edits:
         changing.take(edit)
     return changing.done()
@@ -104,8 +104,8 @@ class _Changing:
     when all edits are done.
     """
 
-    def __init__(self, shown: dict[str, Message]) -> None:
-        self._shown = shown
+    def __init__(self, messages: dict[str, Message]) -> None:
+        self._messages = messages
         self._order: LinkedKeys[str] | None = None
         self._parts: dict[str, list[Part]] = {}
 
@@ -119,10 +119,10 @@ class _Changing:
                     self._remove(number)
             case Fold():
                 self._fold(edit)
-            case Insert() if not edit.after or edit.after in self._shown:
+            case Insert() if not edit.after or edit.after in self._messages:
                 self._put(edit.message, edit.after or None)
-            case Move() if edit.after != edit.message and edit.after in self._shown:
-                message = self._shown.get(edit.message)
+            case Move() if edit.after != edit.message and edit.after in self._messages:
+                message = self._messages.get(edit.message)
                 if message is not None:
                     self._linked_order().remove(edit.message)
                     self._linked_order().put(edit.message, edit.after)
@@ -130,64 +130,64 @@ class _Changing:
     def done(self) -> dict[str, Message]:
         """Return the messages as they are now."""
         for number, parts in self._parts.items():
-            self._shown[number] = self._shown[number].with_parts(tuple(parts))
+            self._messages[number] = self._messages[number].with_parts(tuple(parts))
         if self._order is None:
-            return self._shown
-        return {number: self._shown[number] for number in self._order}
+            return self._messages
+        return {number: self._messages[number] for number in self._order}
 
     def _linked_order(self) -> LinkedKeys[str]:
         if self._order is None:
-            self._order = LinkedKeys(self._shown)
+            self._order = LinkedKeys(self._messages)
         return self._order
 
     def _rewrite(self, edit: Rewrite) -> None:
-        message = self._shown.get(edit.message)
+        message = self._messages.get(edit.message)
         if message is not None and 0 <= edit.part < len(message.parts):
             parts = self._parts.get(edit.message) or list(message.parts)
             self._parts[edit.message] = parts
             parts[edit.part] = _with_text(parts[edit.part], edit)
 
     def _remove(self, number: str) -> None:
-        if self._shown.pop(number, None) is not None:
+        if self._messages.pop(number, None) is not None:
             self._parts.pop(number, None)
             if self._order is not None:
                 self._order.remove(number)
 
     def _put(self, message: Message, after: str | None) -> None:
         """Show a message behind another one; one that is shown already stays where it is."""
-        if message.id not in self._shown:
+        if message.id not in self._messages:
             self._linked_order().put(message.id, after)
         self._parts.pop(message.id, None)
-        self._shown[message.id] = message
+        self._messages[message.id] = message
 
     def _fold(self, edit: Fold) -> None:
-        gone = {number for number in edit.messages if number in self._shown}
-        if not gone:
+        folded = {number for number in edit.messages if number in self._messages}
+        if not folded:
             return
-        if self._order is None and 2 * len(gone) >= len(self._shown):
-            self._fold_most(edit.snapshot, gone)
+        if self._order is None and 2 * len(folded) >= len(self._messages):
+            self._fold_most(edit.snapshot, folded)
             return
         order = self._linked_order()
-        firsts = [number for number in gone if order.before(number) not in gone]
-        first = firsts[0] if len(firsts) == 1 else next(one for one in order if one in gone)
+        firsts = [number for number in folded if order.before(number) not in folded]
+        first = firsts[0] if len(firsts) == 1 else next(one for one in order if one in folded)
         after = order.before(first)
-        for number in gone:
+        for number in folded:
             self._remove(number)
-        if edit.snapshot.id not in self._shown:
+        if edit.snapshot.id not in self._messages:
             self._put(edit.snapshot, after)
 
-    def _fold_most(self, snapshot: Message, gone: set[str]) -> None:
+    def _fold_most(self, snapshot: Message, folded: set[str]) -> None:
         """Fold most of what is shown: to copy the rest is faster than to take out so many."""
         rest: dict[str, Message] = {}
-        missing = snapshot.id not in self._shown or snapshot.id in gone
-        for number, message in self._shown.items():
-            if number not in gone:
+        missing = snapshot.id not in self._messages or snapshot.id in folded
+        for number, message in self._messages.items():
+            if number not in folded:
                 rest[number] = message
             elif missing:
                 rest[snapshot.id] = snapshot
                 missing = False
-        self._shown = rest
-        for number in self._parts.keys() & gone:
+        self._messages = rest
+        for number in self._parts.keys() & folded:
             del self._parts[number]
 
 

@@ -94,11 +94,11 @@ class Handles(Mapping[str, str]):
 
     def __init__(self, log: Register, beside: Iterable[Message] = ()) -> None:
         self._log = log
-        self._shown = beside
+        self._messages = beside
 
     @cached_property
     def _beside(self) -> Register:
-        return Register({message.id for message in self._shown if message.id not in self._log})
+        return Register({message.id for message in self._messages if message.id not in self._log})
 
     def near(self, prefix: str) -> list[str]:
         """Return the ids that begin with some digits."""

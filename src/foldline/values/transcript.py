@@ -73,11 +73,11 @@ class Transcript:
             InputError: There is no such message.
         """
         size = len(self.messages)
-        wanted = {pin + size if isinstance(pin, int) and pin < 0 else pin for pin in pins}
-        if not wanted:
+        targets = {pin + size if isinstance(pin, int) and pin < 0 else pin for pin in pins}
+        if not targets:
             return self
         known = {*range(size), *(message.id for message in self.messages)}
-        missing = sorted(map(str, wanted - known))
+        missing = sorted(map(str, targets - known))
         if missing:
             raise InputError(
                 f"There is no message to pin at {', '.join(missing)}",
@@ -85,7 +85,7 @@ class Transcript:
             )
         return self.with_messages(
             [
-                replace(message, pinned=True) if wanted & {index, message.id} else message
+                replace(message, pinned=True) if targets & {index, message.id} else message
                 for index, message in enumerate(self.messages)
             ]
         )

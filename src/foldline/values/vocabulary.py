@@ -97,14 +97,14 @@ class Vocabulary:
         self.last.update(dict.fromkeys(found, self.steps))
 
     def _read(self, text: str, role: str) -> set[str]:
-        said = list(
+        names = list(
             mentions(blank_separators(text[: MAX_TEXT if role == "assistant" else MAX_USER]))
         )
         if role == "assistant":
-            self.prose.update(said)
+            self.prose.update(names)
         else:
-            self.user.update(said)
-        return set(said)
+            self.user.update(names)
+        return set(names)
 
     def worths(self) -> dict[str, float]:
         """Return what every name adds to a statement that has it."""

@@ -66,7 +66,7 @@ def test_what_no_parser_sees_the_kernel_keeps(terminal, project):
 
 
 def test_long_output_is_kept_under_a_handle(project, open_in):
-    terminal = open_in("bubblewrap", project, limits=TerminalLimits(shown=1_000))
+    terminal = open_in("bubblewrap", project, limits=TerminalLimits(visible_output=1_000))
     (project / "long").write_text("".join(f"line {n}\n" for n in range(2_000)))
     ran = terminal.run("cat long")
     assert ran.truncated

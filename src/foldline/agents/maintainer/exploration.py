@@ -156,7 +156,7 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
         trail: What was looked at.
         question: What it is about; "" for the codebase as a whole.
     """
-    wanted = set(terms(question)) if question else set()
+    keywords = set(terms(question)) if question else set()
     tangled: dict[str, int] = {}
     for one in survey.complexity.functions:
         tangled[one.path] = max(tangled.get(one.path, 0), one.complexity)
@@ -165,7 +165,7 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
     for path, lines in survey.sizes.items():
         if path in trail.files:
             continue
-        named = len(wanted & set(terms(path))) / len(wanted) if wanted else 0.0
+        named = len(keywords & set(terms(path))) / len(keywords) if keywords else 0.0
         spot, knot = heat.get(path), tangled.get(path, 0)
         promise = (spot.score if spot else 0.0) + min(knot, 40) / 40 + 3 * named
         if promise <= 0:

@@ -182,9 +182,9 @@ class CodebaseKnowledge:
         return RecordResult(status, "memory", added.item.id if added.item else "", source)
 
     def _add_note(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
-        wanted = _plain(piece.title)
+        plain_title = _plain(piece.title)
         found = self.notes.search(piece.title, type=piece.type, limit=10)
-        same = next((one.note for one in found if _plain(one.note.title) == wanted), None)
+        same = next((one.note for one in found if _plain(one.note.title) == plain_title), None)
         others = self._about(source, same.id if same else "")
         content = piece.content.strip()
         if same is not None and same.content.strip() == content and same.source == source:

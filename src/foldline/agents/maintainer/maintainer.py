@@ -192,9 +192,9 @@ class CodebaseMaintainer:
         custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
-        told = questions.TASKS[mode]
+        instructions = questions.TASKS[mode]
         return self.context_builder.build(
-            user_input, system_instructions=told, custom_packets=custom
+            user_input, system_instructions=instructions, custom_packets=custom
         )
 
     @property

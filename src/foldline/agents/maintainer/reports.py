@@ -25,7 +25,7 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
 
     ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
     """
-    gone = datetime.now(UTC) - one.started
+    elapsed = datetime.now(UTC) - one.started
     watch, known, trail = one.watch, one.knowledge, one.watch.trail
     return {
         "session_info": {
@@ -33,7 +33,7 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
             "project": one.project_name,
             "codebase": str(one.root.path),
             "started": one.started.isoformat(timespec="seconds"),
-            "duration_seconds": round(gone.total_seconds(), 3),
+            "duration_seconds": round(elapsed.total_seconds(), 3),
         },
         "activity": {
             "commands_executed": watch.commands,

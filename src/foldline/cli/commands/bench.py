@@ -90,8 +90,8 @@ def command(
     if folder is not None:
         _write_report(folder, sections, run.measured, output)
     if output.json:
-        shown = {"sections": [section.to_json() for section in sections], "too_small": small}
-        write_json("bench/1", shown | run.omissions())
+        value = {"sections": [section.to_json() for section in sections], "too_small": small}
+        write_json("bench/1", value | run.omissions())
     else:
         write_text("\n".join(map(as_text, sections)))
 

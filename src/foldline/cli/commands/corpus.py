@@ -32,7 +32,7 @@ PATTERN is a file, a folder or a pattern, here or in a store (s3://, gs://, http
 OUT gets parts/*.parquet, a row for every conversation, and manifest.json. Run the same command
 again to go on after an interruption. Nothing that is read is changed or sent.
 """
-MOST_TOLD = 5
+MOST_FAILURES = 5
 """Failures that are named; the tables have them all."""
 
 
@@ -178,7 +178,7 @@ def _report(report: CorpusReport, output: Output) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{plural(report.parts, 'part')}{earlier}"
     output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
-    for path, offset, why in report.failures[:MOST_TOLD]:
+    for path, offset, why in report.failures[:MOST_FAILURES]:
         output.note(f"failed {path}{f' at byte {offset}' if offset else ''}: {why}")
-    if report.failed > MOST_TOLD:
+    if report.failed > MOST_FAILURES:
         output.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")

@@ -258,12 +258,12 @@ def _find_message(target: Target) -> tuple[str, str]:
     Raises:
         RecallError: None has.
     """
-    wanted = target.handle.partition(".")[0].lower()
+    prefix = target.handle.partition(".")[0].lower()
     with Archive.open(target.path) as archive:
         archive.recall(target.handle)  # raises where it names nothing
         for info in archive.sessions():
             for message in archive.messages(info.head.name):
-                if message.id.startswith(wanted):
+                if message.id.startswith(prefix):
                     return info.head.name, message.id
     raise FoldlineError(
         f"{target.handle} is a snapshot, not a message.", hint="Open its session instead."

@@ -90,8 +90,8 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         if talks and not output.json:
             talk(one, output, mode, resume=resume)
             return
-        wanted = None if resume else question or QUESTIONS[mode]
-        _show(one, answer(one, output, wanted, mode), output, page)
+        query = None if resume else question or QUESTIONS[mode]
+        _show(one, answer(one, output, query, mode), output, page)
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:

@@ -115,8 +115,8 @@ def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> 
         output.note(f"{', '.join(merge.sources)} into {merge.into} ({merge.likeness:.0%} alike)")
     for one in plan.promotions:
         output.note(f"{one.id} from {one.before} to {one.after}: {one.why}")
-    for gone in plan.expired:
-        output.note(f"{gone} expires; it goes to the trash")
+    for note_id in plan.expired:
+        output.note(f"{note_id} expires; it goes to the trash")
     if not plan:
         output.note("There is nothing to do.")
     elif done is not None:

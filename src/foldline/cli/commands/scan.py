@@ -196,11 +196,11 @@ def _show(sessions: list[MeasuredSession], goal: str) -> None:
     rows = []
     for one in sessions:
         date = (local_time(one.found.changed)[5:],) if dated else ()
-        shown = (size(one.found.size), one.messages) if wide else ()
+        size_cells = (size(one.found.size), one.messages) if wide else ()
         # The end of the project's folder, and the file.
         place = f"{Path(one.project).name or one.project}/{one.found.path.name}"
         figures = (one.tokens, one.after, _saving(one))
-        rows.append((one_line(one.agent, 16), place, *date, *shown, *figures))
+        rows.append((one_line(one.agent, 16), place, *date, *size_cells, *figures))
     columns = ("agent", "*session", *dated, *sizes, ">tokens", ">after", ">saved")
     screen.print(table(*columns, rows=rows))
     before = sum(session.tokens for session in sessions)

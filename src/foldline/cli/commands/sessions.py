@@ -220,14 +220,14 @@ def delete(
                 f"There is no session {missing[0][:80]!r}; nothing was deleted",
                 hint="'foldline sessions' lists them.",
             )
-        gone = tuple(there if everything else dict.fromkeys(names))
-        archive.delete(*gone)
+        deleted = tuple(there if everything else dict.fromkeys(names))
+        archive.delete(*deleted)
         if limits:
             most = None if max_size is None else int(max_size)
-            gone += archive.prune(Retention(keep, most))
+            deleted += archive.prune(Retention(keep, most))
         left = archive.size()
     output.result(
         "sessions.delete/1",
-        {"deleted": list(gone), "bytes_left": left},
-        f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.",
+        {"deleted": list(deleted), "bytes_left": left},
+        f"Deleted {plural(len(deleted), 'session')}; the archive takes {size(left)} now.",
     )

@@ -95,8 +95,8 @@ def command(
     running, bases = list[RunningProxy](), dict[str, str]()
     with ExitStack() as stack:
         for name, (origin, path) in split.items():
-            wanted = ["--upstream", origin, "--db", str(archive), *_options(**rest)]
-            running.append(stack.enter_context(run_proxy(wanted, log)))
+            proxy_arguments = ["--upstream", origin, "--db", str(archive), *_options(**rest)]
+            running.append(stack.enter_context(run_proxy(proxy_arguments, log)))
             bases[name] = running[-1].address + path
         setup = agent.setup(bases, mcp, os.environ)
         code = run_client(

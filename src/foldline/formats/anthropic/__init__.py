@@ -60,8 +60,8 @@ class AnthropicDialect(Dialect):
             items = self.messages(transcript.messages)
             around = {"system": transcript.system, "tools": list(transcript.tools)}
             return in_body(items, self.key, around)
-        system, spoken = leading_system(transcript)
-        items = self.messages(spoken)
+        system, conversation = leading_system(transcript)
+        items = self.messages(conversation)
         if items and items[0]["role"] == "assistant":
             items.insert(0, {"role": "user", "content": START})
         tools = [schema.as_object("input_schema") for schema in tool_schemas(transcript.tools)]

@@ -197,10 +197,10 @@ def _pairing(turns: Sequence[_Turn]) -> Iterator[Violation]:
 
 def _answers(turn: _Turn, waiting: dict[str, Place]) -> Iterator[Violation]:
     """Check the results of a turn and take the calls that they answer out of ``waiting``."""
-    spoken = False
+    has_content = False
     for index, path, block in turn.blocks:
         if block.get("type") != "tool_result":
-            spoken = True
+            has_content = True
             continue
         number = block.get("tool_use_id")
         if not isinstance(number, str):
@@ -208,5 +208,5 @@ def _answers(turn: _Turn, waiting: dict[str, Place]) -> Iterator[Violation]:
         if waiting.pop(number, None) is None:
             text = f"the result of {number[:80]!r} does not follow a turn with that call"
             yield Violation(index, f"{path}.tool_use_id", "pairing", text)
-        elif spoken:
+        elif has_content:
             yield Violation(index, path, "order", "tool results have to come first in their turn")

@@ -130,8 +130,8 @@ def _is_disordered(calls: list[tuple[str, str]], answers: list[tuple[str, str]])
     if not all(number for _, number in (*calls, *answers)):
         calls, answers = ([(name, "") for name, _ in some] for some in (calls, answers))
     given = Counter(answers)
-    wanted = [call for call in calls if given[call] > 0 and not given.subtract([call])]
-    return wanted != answers
+    expected = [call for call in calls if given[call] > 0 and not given.subtract([call])]
+    return expected != answers
 
 
 def _names(function: Any) -> tuple[str, str]:

@@ -45,8 +45,8 @@ class LangChainDialect(Dialect):
             return 0.0
         if not items or not all(_is_message(item) for item in items):
             return 0.0
-        spoken = {"human", "ai", "tool"}
-        known = any(TYPES.get(str(fields_of(item).get("type"))) in spoken for item in items)
+        chat_types = {"human", "ai", "tool"}
+        known = any(TYPES.get(str(fields_of(item).get("type"))) in chat_types for item in items)
         return 1.0 if known or shape_of(items[0]) != "dict" else 0.4
 
     read = staticmethod(read_message)

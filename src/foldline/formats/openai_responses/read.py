@@ -64,7 +64,7 @@ def read_message(item: Any, index: int) -> Message:
     if kind is None and "role" not in wire and isinstance(wire.get("id"), str):
         kind = "item_reference"
     if kind is None or kind == "message":
-        return _read_spoken(wire, index)
+        return _read_message_item(wire, index)
     kind = expect(kind, str, index, "type")
     paired = kind in KINDS or kind in OUTPUTS
     if paired and not (kind.startswith("tool_search") and wire.get("call_id") is None):
@@ -78,7 +78,7 @@ def read_message(item: Any, index: int) -> Message:
     return Message("user" if kind == "mcp_approval_response" else "assistant", (part,), wire, NAME)
 
 
-def _read_spoken(wire: dict[str, Any], index: int) -> Message:
+def _read_message_item(wire: dict[str, Any], index: int) -> Message:
     named = expect(wire.get("role"), str, index, "role")
     role = ROLES.get(named)
     if role is None:

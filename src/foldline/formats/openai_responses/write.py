@@ -119,11 +119,11 @@ class _Writer:
             if isinstance(part, ToolResult):
                 self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_write_spoken(message, blocks_so_far), new_call(part)]
+                later += [*_write_content(message, blocks_so_far), new_call(part)]
                 blocks_so_far = []
             elif _is_content(part):
                 blocks_so_far.append(_block(part, message.role, own=False))
-        self.out += [*later, *_write_spoken(message, blocks_so_far)]
+        self.out += [*later, *_write_content(message, blocks_so_far)]
         if message.role == "assistant":
             self.thought = "none"
 
@@ -138,7 +138,7 @@ def _is_content(part: Part) -> bool:
     return not isinstance(part, (Omitted, Thinking, ToolCall, ToolResult))
 
 
-def _write_spoken(message: Message, blocks: list[Any]) -> list[Any]:
+def _write_content(message: Message, blocks: list[Any]) -> list[Any]:
     return [_message_item(message.role, blocks)] if blocks else []
 
 

@@ -27,8 +27,8 @@ from foldline.formats.jsonl import (
     SessionFormat,
     SessionSegment,
     at_line,
+    collect_message_lines,
     read_lines,
-    spoken_lines,
 )
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
@@ -45,7 +45,7 @@ class ClaudeSegment(SessionSegment):
     """
     A segment that begins at the line ``start``.
 
-    ``path`` are the lines from the newest one up to the root, ``abandoned`` the spoken lines that
+    ``path`` are the lines from the newest one up to the root, ``abandoned`` the message lines that
     a rewind left behind.
     """
 
@@ -78,25 +78,27 @@ class ClaudeCode(SessionFormat):
     dialect = DIALECT.name
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for spoken lines with an API message and a place in the tree."""
+        """Look for lines with an API message and a place in the tree."""
         records = [value for value in source.head if isinstance(value, dict)]
-        spoken = [record for record in records if is_spoken(record)]
-        if any("parentUuid" in record for record in spoken):
+        message_records = [record for record in records if is_message_record(record)]
+        if any("parentUuid" in record for record in message_records):
             return 1.0
         known = any(record.get("type") in _KNOWN for record in records)
-        return 0.6 if known or spoken else 0.0
+        return 0.6 if known or message_records else 0.0
 
     def read(self, source: TranscriptSource) -> tuple[ClaudeSession, tuple[str, ...]]:
         """Read a session; see `SessionFormat.read`."""
         lines, values, unreadable = read_lines(source)
         records = [value or {} for value in values]
-        spoken, main = _main_thread(records)
+        message_lines, main = _main_thread(records)
         tree = LineTree.of(text_column(main, "uuid"), text_column(main, "parentUuid"))
         reader = _Reader(main, tree)
         cuts = [n for n, record in enumerate(main) if _is_system(record, "compact_boundary")]
         found = []
         for start, end in pairwise([0, *cuts, len(records)]):
-            between = spoken[bisect_left(spoken, start) : bisect_left(spoken, end)]
+            between = message_lines[
+                bisect_left(message_lines, start) : bisect_left(message_lines, end)
+            ]
             found.append(reader.segment(start, end, between))
         segments = tuple(segment for segment in found if segment.messages) or (ClaudeSegment(),)
         named = (name for name in text_column(records, "sessionId") if name)
@@ -111,7 +113,7 @@ class ClaudeCode(SessionFormat):
 # --- reading -------------------------------------------------------------------------------
 
 
-def is_spoken(record: dict[str, Any]) -> bool:
+def is_message_record(record: dict[str, Any]) -> bool:
     """Return True if a record holds an API message that is sent, not a local error text."""
     match record:
         case {"type": "user" | "assistant", "message": {"content": _}}:
@@ -121,11 +123,11 @@ def is_spoken(record: dict[str, Any]) -> bool:
 
 
 def _main_thread(records: Sequence[dict[str, Any]]) -> tuple[list[int], list[dict[str, Any]]]:
-    """Return the spoken lines, and the records with those of sub-agents made empty."""
-    spoken = [n for n, record in enumerate(records) if is_spoken(record)]
-    own = [n for n in spoken if not records[n].get("isSidechain")]
+    """Return the lines that hold messages, and the records with those of sub-agents made empty."""
+    message_lines = [n for n, record in enumerate(records) if is_message_record(record)]
+    own = [n for n in message_lines if not records[n].get("isSidechain")]
     if not own:
-        return spoken, list(records)
+        return message_lines, list(records)
     return own, [{} if record.get("isSidechain") else record for record in records]
 
 
@@ -139,15 +141,15 @@ class _Reader:
     def __init__(self, records: Sequence[dict[str, Any]], tree: LineTree) -> None:
         self.records, self.tree = records, tree
 
-    def segment(self, start: int, end: int, spoken: Sequence[int]) -> ClaudeSegment:
+    def segment(self, start: int, end: int, message_lines: Sequence[int]) -> ClaudeSegment:
         """Read the messages between two compactions."""
-        if not spoken:
+        if not message_lines:
             return ClaudeSegment()
-        leaf = self._leaf(end, spoken)
-        path, seen = frozenset[int](), list(spoken)
+        leaf = self._leaf(end, message_lines)
+        path, seen = frozenset[int](), list(message_lines)
         if self.tree.keys[leaf] is not None:
             path = self.tree.path(leaf, start)
-            seen = self._with_siblings([n for n in spoken if n in path], spoken)
+            seen = self._with_siblings([n for n in message_lines if n in path], message_lines)
         units = list(_merge_lines((n, self.records[n]) for n in self._with_preserved(start, seen)))
         with at_line([lines[0] for lines, _ in units]):
             messages = DIALECT.decode([wire for _, wire in units]).messages
@@ -158,18 +160,20 @@ class _Reader:
             replace(message, usage=read_usage(end.get("usage")))
             for message, end in zip(messages, ends, strict=True)
         )
-        return ClaudeSegment(counted, places, path, frozenset(spoken).difference(seen), start)
+        return ClaudeSegment(
+            counted, places, path, frozenset(message_lines).difference(seen), start
+        )
 
-    def _leaf(self, end: int, spoken: Sequence[int]) -> int:
+    def _leaf(self, end: int, message_lines: Sequence[int]) -> int:
         """Return the newest line: what the compaction at ``end`` followed, else the last one."""
         if end < len(self.records):
             before = self.records[end].get("logicalParentUuid")
             line = self.tree.lines.get(before, -1) if isinstance(before, str) else -1
-            if line >= spoken[0]:
+            if line >= message_lines[0]:
                 return line
-        return spoken[-1]
+        return message_lines[-1]
 
-    def _with_siblings(self, seen: Sequence[int], spoken: Sequence[int]) -> list[int]:
+    def _with_siblings(self, seen: Sequence[int], message_lines: Sequence[int]) -> list[int]:
         """
         Add what parallel calls put beside the path.
 
@@ -177,11 +181,11 @@ class _Reader:
         meets only one of them.
         """
         numbers = {_api_id(self.records[n]) for n in seen} - {None}
-        calls = {n for n in spoken if _api_id(self.records[n]) in numbers}
+        calls = {n for n in message_lines if _api_id(self.records[n]) in numbers}
         open_calls = {key for n in calls for key in _ids(self.records[n], "tool_use", "id")}
-        results = {n: _ids(self.records[n], "tool_result", "tool_use_id") for n in spoken}
+        results = {n: _ids(self.records[n], "tool_result", "tool_use_id") for n in message_lines}
         open_calls.difference_update(key for n in seen for key in results[n])
-        answers = {n for n in spoken if open_calls.intersection(results[n])}
+        answers = {n for n in message_lines if open_calls.intersection(results[n])}
         return sorted(calls.union(seen, answers))
 
     def _with_preserved(self, start: int, seen: Sequence[int]) -> list[int]:
@@ -191,7 +195,7 @@ class _Reader:
         if not isinstance(kept, dict) or not isinstance(kept.get("uuids"), list):
             return list(seen)
         numbers = [self.tree.lines.get(key, -1) for key in kept["uuids"] if isinstance(key, str)]
-        preserved = [n for n in numbers if 0 <= n < start and is_spoken(self.records[n])]
+        preserved = [n for n in numbers if 0 <= n < start and is_message_record(self.records[n])]
         return [*seen[:1], *dict.fromkeys(preserved), *seen[1:]]
 
 
@@ -270,14 +274,14 @@ class _Draft(JsonDraft):
     """The file in the making, with new message contents."""
 
     def __init__(self, session: ClaudeSession) -> None:
-        super().__init__(session.lines, spoken_lines(session.segments))
+        super().__init__(session.lines, collect_message_lines(session.segments))
         self.session = session
         self.contents: dict[Slot, Any] = {}
         self.wires: dict[str, dict[str, Any]] = {}
 
     def apply(self, segment: ClaudeSegment, messages: Sequence[Message]) -> None:
         """Bring one segment into its new state."""
-        gone: set[Slot] = set()
+        removed: set[Slot] = set()
         before = {message.id: message for message in segment.messages}
         for message in messages:
             if message.id not in before:
@@ -285,16 +289,16 @@ class _Draft(JsonDraft):
                 self.wires |= {message.id: wires[0]} if wires else {}
             elif not message.intact:
                 contents = self._contents(message, before[message.id], segment)
-                gone |= {line for line, content in contents.items() if content is None}
+                removed |= {line for line, content in contents.items() if content is None}
                 self.contents |= contents
         visible = [m for m in messages if m.id in before or m.id in self.wires]
         moved = self.arrange(segment.places, visible, segment.start).moved
         # Rewound lines that would now be the newest ones would be taken for the present.
-        owned = spoken_lines([segment])
+        owned = collect_message_lines([segment])
         last = max(
             (slot for slot in self.slots if isinstance(slot, int) and slot in owned), default=-1
         )
-        self.leave_out(gone.union(line for line in segment.abandoned if line > last))
+        self.leave_out(removed.union(line for line in segment.abandoned if line > last))
         if segment.path:
             self.relink(self.session.tree, moved, segment.path, _uuid)
 

@@ -15,8 +15,8 @@ from foldline.formats.jsonl import (
     SessionFormat,
     SessionSegment,
     at_line,
+    collect_message_lines,
     read_lines,
-    spoken_lines,
 )
 from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.formats.source import TranscriptSource
@@ -199,7 +199,7 @@ class _NewLines(JsonDraft):
     """The file in the making, with changed payloads and the items of new messages."""
 
     def __init__(self, rollout: Rollout) -> None:
-        super().__init__(rollout.lines, spoken_lines(rollout.segments))
+        super().__init__(rollout.lines, collect_message_lines(rollout.segments))
         self.payloads: dict[int, dict[str, Any]] = {}
         self.new: dict[str, list[Any]] = {}
 
@@ -212,7 +212,7 @@ class _NewLines(JsonDraft):
             start = next(own, len(messages))
             body = messages[start:]
             self._replace_head(segment, segment.compacted, messages[:start], items)
-        gone: set[Slot] = set()
+        removed: set[Slot] = set()
         for message in body:
             wires = items.of(message)
             places = segment.places.get(message.id)
@@ -221,9 +221,9 @@ class _NewLines(JsonDraft):
             elif not message.intact and wires:
                 self.payloads[places[0]] = wires[0]
             elif not wires:
-                gone.add(places[0])
+                removed.add(places[0])
         self.arrange(segment.places, body)
-        self.leave_out(gone)
+        self.leave_out(removed)
 
     def _replace_head(
         self, segment: CodexSegment, line: int, head: Sequence[Message], items: _Items

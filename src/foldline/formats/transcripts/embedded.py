@@ -173,8 +173,8 @@ class MiniSweAgent(EmbeddedWire):
         """Yield the one conversation of the document."""
         whole = expect(document, dict, None, "")
         entries = expect(whole.get("messages"), list, None, "messages")
-        spoken = [entry for entry in entries if not _is_exit(entry)]
-        yield text_or(whole.get("instance_id"), "run"), ("messages",), spoken
+        messages = [entry for entry in entries if not _is_exit(entry)]
+        yield text_or(whole.get("instance_id"), "run"), ("messages",), messages
 
     def read(self, wire: Any) -> Transcript:
         """Read messages, and the usage that stands beside them."""
@@ -184,8 +184,8 @@ class MiniSweAgent(EmbeddedWire):
     def rewrite(self, before: Sequence[Any], place: ConversationPath, there: Transcript) -> Any:
         """Write the messages, and the outcome behind them where it was."""
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
-        spoken = (index for index, entry in enumerate(before) if not _is_exit(entry))
-        where = {m.id: index for m, index in zip(place.messages, spoken, strict=True)}
+        positions = (index for index, entry in enumerate(before) if not _is_exit(entry))
+        where = {m.id: index for m, index in zip(place.messages, positions, strict=True)}
         return weave(before, silent, ((where.get(m.id), self.write([m])) for m in there.messages))
 
 

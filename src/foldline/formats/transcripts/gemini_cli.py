@@ -262,8 +262,8 @@ def _with_lines(
     owned: set[int],
     entries: Sequence[tuple[int | None, dict[str, Any]]],
 ) -> bytes:
-    spoken = {line for record in owned for line in chat.places[record]}
-    like = min(spoken, default=0)
+    record_lines = {line for record in owned for line in chat.places[record]}
+    like = min(record_lines, default=0)
     after: list[tuple[int | None, list[bytes]]] = []
     for place, record in entries:
         rows = () if place is None else chat.places[place]
@@ -273,14 +273,14 @@ def _with_lines(
             after.append((rows[0], [lines.write(record, like=rows[0])]))
         else:
             after.append((None, [lines.write(record, like=like)]))
-    return lines.assemble(weave(lines.data, set(range(len(lines.data))) - spoken, after))
+    return lines.assemble(weave(lines.data, set(range(len(lines.data))) - record_lines, after))
 
 
 def _entries(
     chat: GeminiChat, messages: Sequence[Message]
 ) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """Yield the records of the changed chat with their old positions; None for a new one."""
-    shown = {message.id: message for message in messages}
+    messages_by_id = {message.id: message for message in messages}
     begun: set[int] = set()
     halves: dict[int, list[tuple[str, GeminiTurn]]] = defaultdict(list)
     for key, half in chat.turns.items():
@@ -294,7 +294,7 @@ def _entries(
             record = chat.records[turn.record]
             # Answers first: they are found by the position of their call.
             for key, half in reversed(halves[turn.record]):
-                record = _update(record, half, shown.get(key))
+                record = _update(record, half, messages_by_id.get(key))
             if record is not None:
                 yield turn.record, record
 
@@ -359,8 +359,8 @@ def _new(message: Message, chat: GeminiChat) -> Iterator[dict[str, Any]]:
     stamp = {"timestamp": near["timestamp"]} if near else {}
     for number, content in enumerate(DIALECT.messages([message])):
         kind = "gemini" if content["role"] == "model" else "user"
-        said = [part for part in content["parts"] if "functionCall" not in part]
+        parts = [part for part in content["parts"] if "functionCall" not in part]
         calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
         record = {"id": derived_id(message.id, str(number)), **stamp, "type": kind}
-        record["content"] = _plain(said)
+        record["content"] = _plain(parts)
         yield {**record, "toolCalls": calls} if calls else record

@@ -166,16 +166,16 @@ class _Reader:
         wire = expect(item, dict, index, "")
         role = read_role(wire, index)
         content = wire.get("content")
-        spoken_parts = read_content(content, index, "content", self._block)
-        if isinstance(content, str) and spoken_parts:
-            spoken_parts = (Text(self._resolve(content), raw=content),)
+        content_parts = read_content(content, index, "content", self._block)
+        if isinstance(content, str) and content_parts:
+            content_parts = (Text(self._resolve(content), raw=content),)
         if role == "tool":
             number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
-            answer = tuple(part for part in spoken_parts if not isinstance(part, Thinking))
+            answer = tuple(part for part in content_parts if not isinstance(part, Thinking))
             name, failed = str(wire.get("function") or ""), wire.get("error") is not None
             return Message(role, (ToolResult(number, answer, name, failed, raw=wire),), wire, NAME)
         calls = read_objects(wire.get("tool_calls"), index, "tool_calls", self._call)
-        return Message(role, (*spoken_parts, *calls), wire, NAME)
+        return Message(role, (*content_parts, *calls), wire, NAME)
 
     def _resolve(self, text: Any) -> Any:
         if not isinstance(text, str) or not text.startswith(_ATTACHMENT):
@@ -225,10 +225,10 @@ def _result(result: ToolResult, message: Message) -> dict[str, Any]:
 
 
 def _content_wire(parts: Sequence[Part], message: Message) -> Any:
-    spoken = [part for part in parts if isinstance(part, (Text, Thinking, Media, Opaque))]
-    if message.dialect != NAME or not any(isinstance(part.raw, dict) for part in spoken):
-        return flat_text(spoken)
-    return [_block_wire(part) for part in spoken]
+    content = [part for part in parts if isinstance(part, (Text, Thinking, Media, Opaque))]
+    if message.dialect != NAME or not any(isinstance(part.raw, dict) for part in content):
+        return flat_text(content)
+    return [_block_wire(part) for part in content]
 
 
 def _block_wire(part: Text | Thinking | Media | Opaque) -> Any:

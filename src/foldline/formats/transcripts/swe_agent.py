@@ -27,7 +27,7 @@ NAME = "swe-agent"
 PATH = ("history",)
 COMMAND = "command"
 CALL = CallShape(inner="function", as_text=True, encode=str, new={"id": "", "type": "function"})
-SPOKEN = "user"
+MESSAGE_TYPE = "user"
 """The ``message_type`` of messages that Foldline adds: not an observation."""
 
 _FENCE = re.compile(r"\s{0,8}(?:```[\w+-]{0,20}|<command>)[ \t]{0,8}\n?\Z")
@@ -167,7 +167,7 @@ def _write(message: Message) -> Any:
 
 def _new(message: Message) -> dict[str, Any]:
     speech = flat_text(part for part in message.parts if not isinstance(part, ToolResult))
-    wire: dict[str, Any] = {"role": message.role, "content": speech, "message_type": SPOKEN}
+    wire: dict[str, Any] = {"role": message.role, "content": speech, "message_type": MESSAGE_TYPE}
     if message.results:
         wire["role"], wire["message_type"] = "tool", "observation"
         wire["content"] = "\n".join([*filter(None, [speech]), *(r.text for r in message.results)])

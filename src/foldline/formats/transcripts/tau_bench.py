@@ -51,13 +51,13 @@ def _messages(text: str) -> list[Message]:
     if not turns or turns[0].start() > 0:
         return [Message("user", (Text(text),) if text else (), text, DIALECT)]
     ends = [turn.start() - 1 for turn in turns[1:]] + [len(text)]
-    spoken = [
+    entries = [
         (turn.group(1), text[turn.end() : end], text[turn.start() : end])
         for turn, end in zip(turns, ends, strict=True)
     ]
     out: list[Message] = []
-    for index, (role, content, raw) in enumerate(spoken):
-        answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
+    for index, (role, content, raw) in enumerate(entries):
+        answered = index + 1 < len(entries) and entries[index + 1][0] == "tool"
         out.append(Message(ROLES[role], _parts(role, content, index, answered), raw, DIALECT))
     return out
 

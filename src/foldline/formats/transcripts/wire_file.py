@@ -15,7 +15,9 @@ from foldline.formats.source import TranscriptSource
 _DOCUMENT, _LINES = 0.5, 0.4
 """How sure it is at most, so that a format with more to go by wins."""
 
-_SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"})
+_CONTENT_FIELDS = frozenset(
+    {"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"}
+)
 
 
 class WireFile:
@@ -62,7 +64,7 @@ def _surest(wire: Any) -> float:
 
 
 def _says_something(item: Any) -> bool:
-    return isinstance(item, dict) and not _SPOKEN.isdisjoint(item)
+    return isinstance(item, dict) and not _CONTENT_FIELDS.isdisjoint(item)
 
 
 def _is_line(document: Any) -> bool:

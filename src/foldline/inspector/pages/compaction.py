@@ -93,10 +93,10 @@ def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: in
     made = trace.once("forgotten", against_log)
     words = "Everything that was ever said, and where it stands in what the model sees now."
     if links.live:
-        shown = side_by_side(trace, links, "forgotten", made, fate, page)
+        content = side_by_side(trace, links, "forgotten", made, fate, page)
     else:
-        shown = fates(links, "forgotten", made, fate)
-    return opening("What it forgot", note(words), shown)
+        content = fates(links, "forgotten", made, fate)
+    return opening("What it forgot", note(words), content)
 
 
 def against_log(trace: SessionTrace) -> ViewComparison:
@@ -210,7 +210,7 @@ def _facts(
     trace: SessionTrace, held: Receipt, revision: Revision, made: ViewComparison
 ) -> list[Html]:
     spent, prices = held.spent, trace.model.prices
-    shown = [row for row in made.rows if row.new is not None]
+    view_rows = [row for row in made.rows if row.new is not None]
     price = "no model was asked"
     if spent.attempts:
         price = (
@@ -220,9 +220,9 @@ def _facts(
     fresh = prices.input / 1e6 if prices else 0.0
     pays = pays_after(
         made.before - made.after,
-        behind=sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added"),
+        behind=sum(row.after for row in view_rows[held.kept_prefix :] if row.fate != "added"),
         added=sum(row.after for row in made.rows if row.fate == "added"),
-        asked=spent.usd / fresh if fresh else 0.0,
+        summary_cost=spent.usd / fresh if fresh else 0.0,
         factors=proportions(prices) if prices else None,
     )
     pairs: list[tuple[str, Child]] = [

@@ -333,10 +333,10 @@ class ListPage:
     chosen: int
 
     @classmethod
-    def of(cls, size: int, most: int, wanted: int | None) -> ListPage:
-        """Return the page that is nearest to a wanted one; None wants the last."""
+    def of(cls, size: int, most: int, requested: int | None) -> ListPage:
+        """Return the page that is nearest to a requested one; None wants the last."""
         last = max(0, (size - 1) // most)
-        return cls(size, most, last if wanted is None else min(max(wanted, 0), last))
+        return cls(size, most, last if requested is None else min(max(requested, 0), last))
 
     @property
     def count(self) -> int:

@@ -193,8 +193,8 @@ def _render_current(
     if now is None or now == message:
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
-    shown = article(trace, links, now, most=PAGE) if parts else note("Nothing of it.")
-    return section("As the model sees it", shown)
+    content = article(trace, links, now, most=PAGE) if parts else note("Nothing of it.")
+    return section("As the model sees it", content)
 
 
 def _whole(trace: SessionTrace, links: Links, message: Message, page: int) -> Child:
@@ -233,12 +233,12 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
     nav = part.nav(links, f"requests/{number}", part.words("Messages"), "Pages of messages")
     segment = trace.segments[point.request.segment]
     answer = segment.messages[point.request.length : point.request.end]
-    shown = [article(trace, links, message) for message in view[part.held]]
+    articles = [article(trace, links, message) for message in view[part.held]]
     return join(
         opening(
             _title(point), _steps(trace, links, point), _source(trace), _figures(trace, point)
         ),
-        section("What the model saw", nav, shown, nav if len(view) > AT_ONCE else None),
+        section("What the model saw", nav, articles, nav if len(view) > AT_ONCE else None),
         section(
             "What it answered",
             [article(trace, links, message) for message in answer]

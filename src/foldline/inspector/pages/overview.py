@@ -53,8 +53,8 @@ def figures(trace: SessionTrace) -> Html:
     now, points = trace.timeline.now, trace.timeline.points
     peak = max(points, key=lambda point: point.tokens)
     filled = share(now.tokens, trace.model.window)
-    shown = {message.id for message in trace.segments[-1].messages}
-    lost = sum(trace.counter.message(m) for m in trace.log if m.id not in shown)
+    view_ids = {message.id for message in trace.segments[-1].messages}
+    lost = sum(trace.counter.message(m) for m in trace.log if m.id not in view_ids)
     return tiles(
         tile("in view now", now.tokens, f"tokens, {filled} of the window"),
         tile("no longer in view", lost, "tokens that were said and are out of sight"),
@@ -97,8 +97,8 @@ def compactions(trace: SessionTrace, links: Links) -> Html:
         words = "Nothing was ever taken out of its view: it still sees all that was said."
         return section("Compactions", note(words))
     heads = ("change", ">before", ">after", ">saved", "by", "when")
-    shown = table("What was taken out of view, and when", heads, rows[::-1][:LISTED])
-    return section("Compactions", shown)
+    content = table("What was taken out of view, and when", heads, rows[::-1][:LISTED])
+    return section("Compactions", content)
 
 
 def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:

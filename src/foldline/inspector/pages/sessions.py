@@ -101,18 +101,18 @@ def sessions(
         now: In seconds since 1970.
         left: How many are still to be read.
     """
-    shown = [one for one in found if _matches(one, order.words)]
-    shown.sort(
+    matching = [one for one in found if _matches(one, order.words)]
+    matching.sort(
         key=lambda one: _place(one, known.get(one.key), order.column), reverse=not order.rising
     )
-    part = ListPage.of(len(shown), PAGE, order.page)
-    rows = [_row(one, known.get(one.key), now) for one in shown[part.held]]
+    part = ListPage.of(len(matching), PAGE, order.page)
+    rows = [_row(one, known.get(one.key), now) for one in matching[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
     going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
     return opening(
         "Sessions",
         _filter(order),
-        h("p", f"{count_noun(len(shown), 'session')}{going}.", class_="note", id="count"),
+        h("p", f"{count_noun(len(matching), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
         if rows
         else note(
@@ -273,5 +273,5 @@ class SessionSurvey:
 
 def session_figures(trace: SessionTrace) -> SessionFigures:
     """Return what the list says of a session."""
-    shown = trace.timeline.now.tokens - sum(trace.overhead)
-    return SessionFigures(len(trace.log), shown, trace.compactions, sum_usage(trace).usd)
+    tokens = trace.timeline.now.tokens - sum(trace.overhead)
+    return SessionFigures(len(trace.log), tokens, trace.compactions, sum_usage(trace).usd)

@@ -326,5 +326,5 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
 def _section(title: str, caption: str, what: str, heads: Sequence[str], rows: Rows) -> Html:
     """Write what takes how much, or that there is none of it."""
     heads = (what, ">tokens", ">share", *heads)
-    shown = table(caption, heads, rows) if rows else note("None.")
-    return section(title, shown)
+    content = table(caption, heads, rows) if rows else note("None.")
+    return section(title, content)

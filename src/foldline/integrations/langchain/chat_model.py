@@ -73,10 +73,10 @@ class ChatModelSummarizer:
     def _cap_option(self, ask: Ask) -> dict[str, int]:
         return {} if self._cap is None else {self._cap: ask.max_tokens}
 
-    def _reply(self, said: Any) -> Reply:
-        message = dialect("langchain").decode([said]).messages[0]
-        told = getattr(said, "response_metadata", None) or {}
-        stop = STOPS.get(str(told.get("finish_reason") or told.get("stop_reason")), "end")
+    def _reply(self, response: Any) -> Reply:
+        message = dialect("langchain").decode([response]).messages[0]
+        metadata = getattr(response, "response_metadata", None) or {}
+        stop = STOPS.get(str(metadata.get("finish_reason") or metadata.get("stop_reason")), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 

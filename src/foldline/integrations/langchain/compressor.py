@@ -130,8 +130,8 @@ class Compressor:
 
     async def ahook(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the model is to see of a graph's state; the state itself stays whole."""
-        shown, _ = await self.compress(list(state["messages"]))
-        return {"llm_input_messages": shown}
+        compressed, _ = await self.compress(list(state["messages"]))
+        return {"llm_input_messages": compressed}
 
     def hook(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the model is to see, in a graph that does not await; see `ahook`."""
@@ -183,15 +183,15 @@ class Compressor:
         self, name: str, messages: list[Any], history: list[Any], view: Sequence[Any]
     ) -> tuple[list[Any], bool]:
         same = len(view) == len(messages) and all(map(_alike, view, messages))
-        shown = messages if same else list(view)
-        if history is not messages or shown is not messages:
+        visible = messages if same else list(view)
+        if history is not messages or visible is not messages:
             # A node that is run again comes with what it came with before.
             again = () if history is messages else (list(messages),)
-            self._known[name] = _Known(list(history), (list(shown), *again))
+            self._known[name] = _Known(list(history), (list(visible), *again))
             self._known.move_to_end(name)
             while len(self._known) > self._conversations:
                 self._known.popitem(last=False)
-        return shown, shown is not messages
+        return visible, visible is not messages
 
 
 def _alike(left: Any, right: Any) -> bool:

@@ -129,12 +129,16 @@ def _may_be_left_out(item: Any) -> bool:
 def without_calls(items: Sequence[Any], dead: Collection[str]) -> Sequence[Any]:
     """Leave out calls that nothing answers, with the reasoning that led to them."""
     answered = {item.get("call_id") for item in items if _is_output(item)}
-    gone = frozenset(dead) - answered
-    if not gone:
+    unanswered = frozenset(dead) - answered
+    if not unanswered:
         return items
     out: list[Any] = []
     for item in items:
-        if isinstance(item, dict) and item.get("type") in KINDS and item.get("call_id") in gone:
+        if (
+            isinstance(item, dict)
+            and item.get("type") in KINDS
+            and item.get("call_id") in unanswered
+        ):
             while out and isinstance(out[-1], dict) and out[-1].get("type") == "reasoning":
                 out.pop()
         else:

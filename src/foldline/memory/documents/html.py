@@ -20,20 +20,20 @@ _ZERO: Final = re.compile(r"0+(?:\.0+)?(?:[a-z]{1,4}|%)?")
 
 def hides(style: str) -> bool:
     """Return True if these declarations hide what is in an element."""
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for declaration in _COMMENT.sub("", style).lower().split(";"):
         name, _, value = declaration.partition(":")
-        said[name.strip()] = value.replace("!important", "").strip()
-    if said.get("display") == "none" or said.get("visibility") in ("hidden", "collapse"):
+        values[name.strip()] = value.replace("!important", "").strip()
+    if values.get("display") == "none" or values.get("visibility") in ("hidden", "collapse"):
         return True
     empty = [
-        side for side in ("width", "height", "max-width", "max-height") if _is_zero(said, side)
+        side for side in ("width", "height", "max-width", "max-height") if _is_zero(values, side)
     ]
     flat = {side.removeprefix("max-") for side in empty}
-    clipped = said.get("overflow") in ("hidden", "clip")
+    clipped = values.get("overflow") in ("hidden", "clip")
     return (
-        _is_zero(said, "font-size")
-        or _is_zero(said, "opacity")
+        _is_zero(values, "font-size")
+        or _is_zero(values, "opacity")
         or len(flat) == 2
         or bool(flat and clipped)
     )
@@ -82,8 +82,8 @@ def _rules(sheet: str) -> Iterator[tuple[str, str]]:
             yield selector, piece
 
 
-def _is_zero(said: Mapping[str, str], name: str) -> bool:
-    return _ZERO.fullmatch(said.get(name, "")) is not None
+def _is_zero(values: Mapping[str, str], name: str) -> bool:
+    return _ZERO.fullmatch(values.get(name, "")) is not None
 
 
 DEEPEST: Final = 5_000

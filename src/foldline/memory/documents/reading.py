@@ -138,8 +138,8 @@ def pdf_text(
     except InputError:
         raise
     except Exception as error:  # a damaged file can raise anything in its parser
-        told = f"{type(error).__name__}: {error}"[:200]
-        raise InputError(f"{name} cannot be read as PDF: {told}") from error
+        cause = f"{type(error).__name__}: {error}"[:200]
+        raise InputError(f"{name} cannot be read as PDF: {cause}") from error
     if not any(page.strip() for page in pages):
         raise InputError(
             f"{name} holds no text",

@@ -100,7 +100,7 @@ class Ingestor:
                 continue
             yield self.store(str(found), reading)
 
-    def remove_gone(self, folder: Path) -> Iterator[str]:
+    def remove_missing(self, folder: Path) -> Iterator[str]:
         """Remove documents of a folder whose files are gone."""
         below = stored_name(str(folder)).rstrip("/") + "/"
         with self.database.reading() as connection:

@@ -163,7 +163,7 @@ class Knowledge:
                 skipped.append(found)
             if tell is not None:
                 tell(found)
-        removed = tuple(self._storing.remove_gone(place))
+        removed = tuple(self._storing.remove_missing(place))
         return IngestReport(tuple(documents), tuple(skipped), removed)
 
     def add_text(

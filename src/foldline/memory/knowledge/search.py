@@ -77,11 +77,11 @@ def search_namespace(
         threshold: The strength that it takes, 0 to 1.
         vector: The meaning of the query; None goes by words alone.
     """
-    asked = query[:LONGEST_QUERY]
-    cut = terms(asked)
-    wanted, entries = query_entries(cut)
+    query_text = query[:LONGEST_QUERY]
+    cut = terms(query_text)
+    query_terms, entries = query_entries(cut)
     frequency = store.terms.count(connection, space.id, entries, space.chunks)
-    readings = plan_readings(wanted, frequency, space.chunks, POSTINGS)
+    readings = plan_readings(query_terms, frequency, space.chunks, POSTINGS)
     found = store.terms.best(connection, space.id, readings) if readings else {}
     numbers = list(found)
     vectors: dict[int, bytes] = {}
@@ -96,7 +96,7 @@ def search_namespace(
         space.terms / max(space.chunks, 1),
     )
     index = Index(_documents(connection, numbers, frozenset(cut), vectors), statistics=statistics)
-    hits = index.search(asked, SPARE * limit, vector=vector if vectors else None)
+    hits = index.search(query_text, SPARE * limit, vector=vector if vectors else None)
     strong = [hit for hit in hits if hit.strength >= threshold]
     strongest = max((hit.strength for hit in hits), default=0.0)
     return KnowledgeResult(query, _passages(connection, strong, limit), threshold, strongest)
@@ -105,7 +105,7 @@ def search_namespace(
 def _documents(
     connection: Connection,
     numbers: Sequence[int],
-    wanted: frozenset[str],
+    query_terms: frozenset[str],
     vectors: Mapping[int, bytes],
 ) -> list[Document]:
     rows = connection.execute(
@@ -113,7 +113,9 @@ def _documents(
         numbers,
     )
     return [
-        Document(str(id), "", terms=expand_terms(held, wanted, length), vector=vectors.get(id))
+        Document(
+            str(id), "", terms=expand_terms(held, query_terms, length), vector=vectors.get(id)
+        )
         for id, length, held in rows  # noqa: A001  # as the column is called
     ]
 

@@ -125,11 +125,11 @@ class SignTable:
         if not signs.size:
             return {}
         numpy = arrays()
-        asked = numpy.asarray(vector, dtype="f4")
-        mine = _signs(asked).view("u8")
+        query = numpy.asarray(vector, dtype="f4")
+        mine = _signs(query).view("u8")
         if signs.bits[0].shape[1] != len(mine):
             raise InputError(
-                f"The query has {len(asked)} dimensions, and the store was embedded with others",
+                f"The query has {len(query)} dimensions, and the store was embedded with others",
                 hint="Add the documents again with this embedder.",
             )
         far = numpy.concatenate([_distances(rows, mine) for rows in signs.bits])
@@ -137,7 +137,7 @@ class SignTable:
         count = min(LOOKED_AT, len(far))
         near = numbers[numpy.argpartition(far, count - 1)[:count]]
         found = vectors_of(connection, [int(number) for number in near])
-        exact = {number: float(unpack(data) @ asked) for number, data in found.items()}
+        exact = {number: float(unpack(data) @ query) for number, data in found.items()}
         best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
         return {number: found[number] for number in best}
 
@@ -269,9 +269,9 @@ def _vectors(embedder: Embedder, texts: Sequence[str], what: str) -> Sequence[Se
     except FoldlineError:
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"[:300]
+        cause = f"{type(error).__name__}: {error}"[:300]
         raise ModelError(
-            f"The embedder {embedder.name} failed on {what}: {told}",
+            f"The embedder {embedder.name} failed on {what}: {cause}",
             retry=isinstance(error, (OSError, TimeoutError)),
             hint="Nothing of it was stored; go on without an embedder, or try again.",
         ) from error

@@ -67,8 +67,8 @@ class OpenAIChatWriter(OpenAIWriter):
             message["tool_calls"] = _calls(answer)
         choice = {"index": 0, "message": message, "finish_reason": _STOPS.get(answer.stop, "stop")}
         choices = [] if answer.blank == "none" else [choice | {"logprobs": None}]
-        said = {"choices": choices, "usage": _usage(answer.usage)}
-        return _head(answer, "chat.completion") | said
+        body = {"choices": choices, "usage": _usage(answer.usage)}
+        return _head(answer, "chat.completion") | body
 
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as chunks; the usage only if it was asked for."""

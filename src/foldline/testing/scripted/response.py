@@ -102,8 +102,8 @@ class StepPlayer:
     def _failure(self, step: steps.Status | steps.RateLimit | steps.Overflow) -> Response:
         if isinstance(step, steps.Overflow):
             limit = step.limit or self.window
-            asked = step.asked or max(self.request.tokens, limit + 1)
-            return self.refuse(self.writer.overflow(limit, asked, None))
+            requested = step.requested or max(self.request.tokens, limit + 1)
+            return self.refuse(self.writer.overflow(limit, requested, None))
         if isinstance(step, steps.Status):
             error = steps.ProviderError(step.status, step.message, step.code)
         else:
@@ -116,7 +116,7 @@ class StepPlayer:
             most = f"{step.limit:,} input tokens per minute (model: {model})"
             return f"This request would exceed your organization's rate limit of {most}."
         where = f"{model} in organization org-scripted on tokens per min (TPM)"
-        figures = f"Limit {step.limit}, Requested {step.asked}"
+        figures = f"Limit {step.limit}, Requested {step.requested}"
         todo = "The input or output tokens must be reduced in order to run successfully."
         return f"Request too large for {where}: {figures}. {todo}"
 
@@ -141,9 +141,9 @@ class StepPlayer:
         output = self.meter.answered(answer.text, answer.calls)
         usage = answer.usage or replace(self.request.usage, output=output)
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
-        said = (answer.text, usage, answer.calls, stop, answer.thinking)
+        content = (answer.text, usage, answer.calls, stop, answer.thinking)
         number, model, counted = self.request.number, self.request.model, self.request.wants_usage
-        return steps.ScriptedAnswer(number, model, *said, counted=counted)
+        return steps.ScriptedAnswer(number, model, *content, counted=counted)
 
     def _novel(self, tokens: int) -> str:
         """Write a text of about so many tokens."""

@@ -142,8 +142,8 @@ class ScriptedServer:
         beta = MID_SYSTEM in headers.get("anthropic-beta", "")
         found = () if wire is None else tuple(_violations(wire, body, mid_system=beta))
         with self._changed:
-            number, shown, now = len(self._requests), redact_headers(headers), time.time()
-            request = ReceivedRequest(number, method, path, name, shown, body, now)
+            number, redacted, now = len(self._requests), redact_headers(headers), time.time()
+            request = ReceivedRequest(number, method, path, name, redacted, body, now)
             usage = self._usage(request) if name else Usage()
             request = replace(request, usage=usage, violations=found)
             self._requests.append(request)

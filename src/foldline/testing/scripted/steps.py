@@ -149,7 +149,7 @@ class RateLimit(Step):
     """Status 429 in words that look like those of an overflow: "Request too large … tokens"."""
 
     limit: int = 30_000
-    asked: int = 35_210
+    requested: int = 35_210
     retry_after: float | None = 1.0
     again: bool | None = None
 
@@ -159,11 +159,11 @@ class Overflow(Step):
     """
     The request is too long, in the provider's own words and status.
 
-    ``limit`` and ``asked`` are in tokens; None stands for the server's window and its count.
+    ``limit`` and ``requested`` are in tokens; None stands for the server's window and its count.
     """
 
     limit: int | None = None
-    asked: int | None = None
+    requested: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,10 @@ class Backups:
             InputError: There is no such version.
         """
         known = self.names(parts)
-        wanted = name or (known[0] if known else "")
-        if wanted not in known:
-            raise InputError(f"there is no backup {wanted[:60]!r}", hint="Ask for their names.")
-        return self._root.read((*_folder(parts), wanted), most).data
+        backup = name or (known[0] if known else "")
+        if backup not in known:
+            raise InputError(f"there is no backup {backup[:60]!r}", hint="Ask for their names.")
+        return self._root.read((*_folder(parts), backup), most).data
 
 
 def _folder(parts: Sequence[str]) -> tuple[str, ...]:

@@ -58,9 +58,9 @@ def refuse_sensitive(
     if approvals is None:
         message = f"{reason} Nobody is here who could approve that it is shown."
         return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
-    until, shown = time.time() + approvals.settings.seconds, f"show {path!r} to the model"
+    until, summary = time.time() + approvals.settings.seconds, f"show {path!r} to the model"
     request = ApprovalRequest(
-        (("read", path),), shown, root, root, reason, ("secrets",), ("once", "session"), until
+        (("read", path),), summary, root, root, reason, ("secrets",), ("once", "session"), until
     )
     grant = approvals.decide(request)
     if isinstance(grant, str):

@@ -59,13 +59,13 @@ def apply_replacements(
         if old == new:
             raise InputError("old and new text are the same", field=where)
         count = text.count(old)
-        shown = repr(one.old if len(one.old) <= 80 else f"{one.old[:77]}…")
+        quote = repr(one.old if len(one.old) <= 80 else f"{one.old[:77]}…")
         if not count:
             hint = "Read the file again, and copy the text exactly."
-            raise InputError(f"the old text does not occur: {shown}", field=where, hint=hint)
+            raise InputError(f"the old text does not occur: {quote}", field=where, hint=hint)
         if count > 1 and not one.everywhere:
             hint = "Give more of the lines around it, or replace it everywhere on purpose."
-            raise InputError(f"the old text occurs {count} times: {shown}", field=where, hint=hint)
+            raise InputError(f"the old text occurs {count} times: {quote}", field=where, hint=hint)
         # Looked at before: each of several replacements can multiply what is there.
         if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
             raise TooLarge(f"it would have more than {most:,} characters", field=where)
@@ -174,7 +174,7 @@ class Workspace:
         if everything and known and self._is_in_view(path):
             message = f"{path} was not changed since you read it; its text still stands above."
             return ToolOutput(message, data=data | {"unchanged": True})
-        shown, note = _page(text, offset, limit, self.bounds)
+        page, note = _page(text, offset, limit, self.bounds)
         with self._lock:
             if everything and not note:
                 self._whole[parts] = version
@@ -182,8 +182,8 @@ class Workspace:
                 # What stands above of it now is a part.
                 self._whole.pop(parts, None)
         if note:
-            shown += f"\n[{note}]" if shown and not shown.endswith("\n") else f"[{note}]"
-        return ToolOutput(shown or "[It is empty.]", "partial" if note else "success", data=data)
+            page += f"\n[{note}]" if page and not page.endswith("\n") else f"[{note}]"
+        return ToolOutput(page or "[It is empty.]", "partial" if note else "success", data=data)
 
     # --- changing --------------------------------------------------------------------------
 
@@ -287,8 +287,8 @@ class Workspace:
     def _check_version(
         self, path: str, parts: tuple[str, ...], old: Content | None, version: str | None
     ) -> None:
-        wanted = version or self._seen.get(parts)
-        if wanted is None or (old is not None and version_of(old.data) == wanted):
+        expected = version or self._seen.get(parts)
+        if expected is None or (old is not None and version_of(old.data) == expected):
             return
         what = "is gone" if old is None else "was changed by somebody else"
         raise Conflict(f"{path} {what} since it was read.", hint="Look again, and then change it.")
@@ -328,19 +328,19 @@ def _page(text: str, offset: int, limit: int | None, bounds: FileBounds) -> tupl
     """Return the lines that are shown, and what is to be said about the others."""
     lines = text.splitlines(keepends=True)
     end = min(len(lines), offset + min(bounds.lines if limit is None else limit, bounds.lines))
-    shown, size = [], 0
+    page_lines, size = [], 0
     for line in lines[offset:end]:
         if size + len(line) > bounds.characters:
             break
-        shown.append(line)
+        page_lines.append(line)
         size += len(line)
-    last = offset + len(shown)
+    last = offset + len(page_lines)
     if lines and offset >= len(lines):
         return "", f"The file has {len(lines):,} lines."
-    if not shown and lines:
+    if not page_lines and lines:
         cut = lines[offset][: bounds.characters]
         return cut, f"Line {offset + 1:,} has {len(lines[offset]):,} characters; it was cut."
     note = f"Lines {offset + 1:,} to {last:,} of {len(lines):,}."
     if last < len(lines):
         note += f" Go on with offset={last}."
-    return "".join(shown), "" if len(shown) == len(lines) else note
+    return "".join(page_lines), "" if len(page_lines) == len(lines) else note

@@ -233,8 +233,8 @@ def check_below(
             why = f"{visible(path)} has too many files to tell whether one may hold secrets."
             raise Beyond(why, "secrets")
         if is_sensitive(below.split("/"), place.sensitive) and is_read(below):
-            shown = visible(posixpath.normpath(posixpath.join(path, below)))
-            raise Beyond(f"It reads {shown}, which may hold secrets.", "secrets")
+            file_path = visible(posixpath.normpath(posixpath.join(path, below)))
+            raise Beyond(f"It reads {file_path}, which may hold secrets.", "secrets")
 
 
 def _files_below(top: str) -> Iterator[str]:

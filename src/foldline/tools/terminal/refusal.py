@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 Risk: TypeAlias = Literal["write", "execute", "outside", "secrets"]
 
-LONGEST_SHOWN = 300
+LONGEST_QUOTE = 300
 """The most characters of a model's text that a reason repeats."""
 
 
@@ -48,7 +48,7 @@ class Beyond(Refused):
         self.path = path
 
 
-def visible(text: str, most: int = LONGEST_SHOWN) -> str:
+def visible(text: str, most: int = LONGEST_QUOTE) -> str:
     """
     Return text as a person may be shown it: what a terminal would obey is spelled out.
 
@@ -57,8 +57,8 @@ def visible(text: str, most: int = LONGEST_SHOWN) -> str:
         most: The most characters of it.
     """
     cut = text[:most]
-    shown = "".join(_escape(char) if unsafe(char) else char for char in cut)
-    return shown if len(text) <= most else f"{shown}… ({len(text):,} characters in all)"
+    printable = "".join(_escape(char) if unsafe(char) else char for char in cut)
+    return printable if len(text) <= most else f"{printable}… ({len(text):,} characters in all)"
 
 
 def unsafe(char: str) -> bool:

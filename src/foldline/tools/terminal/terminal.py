@@ -163,8 +163,8 @@ class Terminal:
             ran = self._run(str(command), stop)
         loses = self._confinement.loses
         notes = (*ran.notes, f"{self.sandbox}: {loses}") if loses else ran.notes
-        gone, where = time.monotonic() - begun, self._place.relative_path
-        return replace(ran, notes=notes, sandbox=self.sandbox, directory=where, seconds=gone)
+        elapsed, where = time.monotonic() - begun, self._place.relative_path
+        return replace(ran, notes=notes, sandbox=self.sandbox, directory=where, seconds=elapsed)
 
     async def arun(self, command: str) -> CommandResult:
         """Run a command line without blocking; a cancellation ends it."""
@@ -191,7 +191,7 @@ class Terminal:
     # --- one line --------------------------------------------------------------------------
 
     def _run(self, command: str, stop: Event | None) -> CommandResult:
-        shown = visible(command, 500)
+        line = visible(command, 500)
         try:
             steps = plan_all(
                 parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
@@ -202,17 +202,17 @@ class Terminal:
                 raise Refused(beyond[0].reason, hint)
             request = request_approval(steps, self._approvals) if beyond else None
         except NotApproved as no:
-            return CommandResult("needs_approval", shown, reason=str(no), request=no.request)
+            return CommandResult("needs_approval", line, reason=str(no), request=no.request)
         except Refused as no:
-            return CommandResult("refused", shown, reason=str(no))
+            return CommandResult("refused", line, reason=str(no))
         except (OSError, StoreError) as error:
-            return CommandResult("error", shown, reason=f"It was not run: {error}")
+            return CommandResult("error", line, reason=f"It was not run: {error}")
         if stop is not None and stop.is_set():
-            return CommandResult("error", shown, reason="It was called off before it was run.")
+            return CommandResult("error", line, reason="It was called off before it was run.")
         try:
-            ran = self._result(shown, self._steps(steps, stop))
+            ran = self._result(line, self._steps(steps, stop))
         except Refused as no:
-            ran = CommandResult("refused", shown, reason=str(no))
+            ran = CommandResult("refused", line, reason=str(no))
         if request is not None and self._approvals is not None:
             self._approvals.finished(request, ran.status)
         return ran
@@ -266,9 +266,11 @@ class Terminal:
         output.codes, output.error = outcome.codes or (None,), outcome.error
 
     def _result(self, command: str, output: _LineOutput) -> CommandResult:
-        out, handle = shorten_output(clean_output(output.stdout), self.limits.shown, self._keeping)
+        out, handle = shorten_output(
+            clean_output(output.stdout), self.limits.visible_output, self._keeping
+        )
         errors = NAMED.sub("", clean_output(output.stderr))
-        err, more = shorten_output(errors, self.limits.shown // 4, self._keeping)
+        err, more = shorten_output(errors, self.limits.visible_output // 4, self._keeping)
         handle, cut, notes = handle or more, output.error == "output", []
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")

@@ -58,7 +58,7 @@ class TerminalTool:
         allow_cd: Whether ``cd`` is understood.
         sandbox: What confines it; see `Terminal.open`.
         approvals: Who is asked for what goes beyond reading.
-        shown: The most that a model is shown at once, in characters.
+        visible_output: The most that a model is shown at once, in characters.
         sensitive: Names of files that are shown only when a person approves; see `Terminal.open`.
 
     Raises:
@@ -75,12 +75,12 @@ class TerminalTool:
         *,
         sandbox: Mode = "auto",
         approvals: Approvals | None = None,
-        shown: int = 30_000,
+        visible_output: int = 30_000,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
         self.terminal = Terminal.open(
             workspace,
-            limits=TerminalLimits(timeout, output=max_output_size, shown=shown),
+            limits=TerminalLimits(timeout, output=max_output_size, visible_output=visible_output),
             sandbox=sandbox,
             allow_cd=allow_cd,
             approvals=approvals,

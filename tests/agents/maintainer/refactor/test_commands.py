@@ -9,7 +9,7 @@ import pytest
 from tests.agents.maintainer.world import codebase, git
 
 from foldline import InputError, StoreError
-from foldline.agents.maintainer.refactor.commands import SHOWN, Git, parse_checks, run_check
+from foldline.agents.maintainer.refactor.commands import OUTPUT_TAIL, Git, parse_checks, run_check
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_check_passes_with_0_only_and_its_end_is_kept(tmp_path):
     good = python("print('x' * 50_000); print('all passed')", tmp_path)
     assert good.ok
     assert good.text.endswith("all passed\n")
-    assert len(good.text) <= SHOWN
+    assert len(good.text) <= OUTPUT_TAIL
     bad = python("import sys; print('no', file=sys.stderr); sys.exit(3)", tmp_path)
     assert (bad.code, bad.ok, bad.text) == (3, False, "no\n")
 

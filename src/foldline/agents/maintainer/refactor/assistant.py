@@ -360,12 +360,12 @@ def _edit(
 def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
     sides = (old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}")
     lines = difflib.unified_diff(*sides, lineterm="", n=2)
-    shown = "\n".join(visible(line, 400) for line in lines)
-    if len(shown) > LONGEST_DIFF:
-        shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
+    diff = "\n".join(visible(line, 400) for line in lines)
+    if len(diff) > LONGEST_DIFF:
+        diff = f"{diff[:LONGEST_DIFF]}\n… ({len(diff):,} characters in all)"
     return ApprovalRequest(
         command=(("edit", name, old, new),),
-        shown=shown,
+        shown=diff,
         directory=str(workspace.root.path),
         workspace=str(workspace.root.path),
         reason=visible(why, 300),

@@ -143,7 +143,7 @@ class Git:
             raise StoreError(f"git {words[0]} took more than {SECONDS:g} seconds.") from error
 
 
-SHOWN: Final = 6_000
+OUTPUT_TAIL: Final = 6_000
 """Characters of what a check says that are kept: the end, where test runners sum up."""
 
 READ: Final = 1 << 20
@@ -192,7 +192,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
         folder: Where.
         seconds: After these it is stopped.
     """
-    begun, shown = time.monotonic(), shlex.join(words)
+    begun, command = time.monotonic(), shlex.join(words)
     with tempfile.TemporaryFile() as output:
         try:
             child = subprocess.Popen(  # noqa: S603  # what a person named, without a shell
@@ -204,7 +204,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
                 start_new_session=True,
             )
         except OSError as error:
-            return CheckResult(shown, None, f"It cannot be started: {error.strerror}.", 0.0)
+            return CheckResult(command, None, f"It cannot be started: {error.strerror}.", 0.0)
         try:
             code: int | None = child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -216,7 +216,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
             child.wait()
         size = output.seek(0, os.SEEK_END)
         output.seek(max(0, size - READ))
-        text = output.read(READ).decode("utf-8", "replace")[-SHOWN:]
+        text = output.read(READ).decode("utf-8", "replace")[-OUTPUT_TAIL:]
     if code is None:
         text += f"\n[stopped after {seconds:g} seconds]"
-    return CheckResult(shown, code, text, time.monotonic() - begun)
+    return CheckResult(command, code, text, time.monotonic() - begun)

@@ -72,10 +72,10 @@ class StepProgress:
             InputError: The event does not happen now.
         """
         now = replace(self, state=next_state(self.state, event))
-        said = {name: str(data.get(name, "")) for name in ("checkpoint", "told", "commit")}
+        texts = {name: str(data.get(name, "")) for name in ("checkpoint", "told", "commit")}
         match event:
             case "begin":
-                begun = StepProgress(self.step, now.state, said["checkpoint"])
+                begun = StepProgress(self.step, now.state, texts["checkpoint"])
                 return replace(begun, last=self.last)
             case "edit":
                 made = {str(data.get("path", "")): str(data.get("hash", ""))}
@@ -83,9 +83,9 @@ class StepProgress:
             case "fail":
                 files = {**self.files, **dict(data.get("files", {}))}
                 failures = self.failures + 1
-                return replace(now, files=files, failures=failures, last=said["told"])
+                return replace(now, files=files, failures=failures, last=texts["told"])
             case "pass":
-                return replace(now, commit=said["commit"])
+                return replace(now, commit=texts["commit"])
         return now
 
 

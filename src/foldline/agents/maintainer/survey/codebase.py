@@ -244,10 +244,10 @@ def _past(root: Root, settings: SurveySettings) -> measures.FileHistory:
     if top is None:
         return measures.FileHistory(trouble="the folder is not under git")
     try:
-        limits = TerminalLimits(seconds=60.0, output=32 << 20, shown=32 << 20)
-        asked = Terminal.open(top, limits=limits)
+        limits = TerminalLimits(seconds=60.0, output=32 << 20, visible_output=32 << 20)
+        terminal = Terminal.open(top, limits=limits)
         return measures.read_history(
-            asked, settings.commits, root.path.relative_to(top).as_posix()
+            terminal, settings.commits, root.path.relative_to(top).as_posix()
         )
     except FoldlineError as error:
         return measures.FileHistory(trouble=str(error))
@@ -317,12 +317,12 @@ def _hot(found: CodebaseSurvey, most: int) -> Iterator[str]:
 
 
 def _complexity(found: CodebaseSurvey, most: int) -> Iterator[str]:
-    shown = [one for one in found.complexity.functions if one.complexity > 1][:most]
-    if not shown:
+    functions = [one for one in found.complexity.functions if one.complexity > 1][:most]
+    if not functions:
         return
     beyond = sum(one.complexity > 10 for one in found.complexity.functions)
     yield f"## Complex functions\n{beyond} with a cyclomatic complexity above 10.\n"
-    rows = ((one.name, f"{one.path}:{one.line}", one.complexity, one.lines) for one in shown)
+    rows = ((one.name, f"{one.path}:{one.line}", one.complexity, one.lines) for one in functions)
     yield from _rows(("function", "place", "complexity", "lines"), rows)
 
 

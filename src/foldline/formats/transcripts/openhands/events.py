@@ -96,11 +96,11 @@ def encode_events(recording: Recording) -> bytes:
         written = _lines(message, rows, lines)
         visible.append((message, len(written)))
         after.append((rows[0] if rows else None, written))
-    spoken = {row for rows in document.rows.values() for row in rows}
+    message_rows = {row for rows in document.rows.values() for row in rows}
     before = list(lines.data)
     for row, event in _update_summaries(document, visible).items():
         before[row] = lines.write(event, row)
-    silent = [row for row in range(len(before)) if row not in spoken]
+    silent = [row for row in range(len(before)) if row not in message_rows]
     return lines.assemble(weave(before, silent, after))
 
 
@@ -113,8 +113,8 @@ def _view(events: _Response) -> _Response:
         elif event.get("kind") == SUMMARY:
             forgotten = event.get("forgotten_event_ids")
             listed = forgotten if isinstance(forgotten, list) else ()
-            gone = {number for number in listed if isinstance(number, str)}
-            visible = [item for item in visible if _number(item[1]) not in gone]
+            removed = {number for number in listed if isinstance(number, str)}
+            visible = [item for item in visible if _number(item[1]) not in removed]
             offset = event.get("summary_offset")
             if isinstance(event.get("summary"), str) and isinstance(offset, int):
                 visible.insert(max(0, offset), (row, event))

@@ -225,8 +225,8 @@ def _write_message(
     event: dict[str, Any], old: Sequence[Part], new: Sequence[Part]
 ) -> dict[str, Any]:
     message = event["llm_message"]
-    spoken = _answer(new) if message.get("role") == "tool" else new
-    changed = {**message, "content": _content_wire(spoken), **_kept_reasoning(message, new)}
+    content = _answer(new) if message.get("role") == "tool" else new
+    changed = {**message, "content": _content_wire(content), **_kept_reasoning(message, new)}
     calls = [
         part.raw if part == before else _shape(part.raw).write(part, part.raw)
         for before, part in zip(old, new, strict=True)
@@ -252,8 +252,8 @@ def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any
     if kept:
         blocks = event.get("thinking_blocks")
         return {"thinking_blocks": [part.raw for part in kept]} if blocks else {}
-    gone = ("reasoning_content", "responses_reasoning_item")
-    blank: dict[str, Any] = {key: None for key in gone if event.get(key)}
+    reasoning_fields = ("reasoning_content", "responses_reasoning_item")
+    blank: dict[str, Any] = {key: None for key in reasoning_fields if event.get(key)}
     return blank | _emptied(event, "thinking_blocks")
 
 

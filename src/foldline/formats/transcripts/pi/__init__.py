@@ -64,17 +64,17 @@ class _Draft(JsonDraft):
     def apply(self, segment: PiSegment, messages: Sequence[Message]) -> None:
         """Bring one segment into its new state."""
         body = self._without_summary(segment, messages)
-        gone: set[Slot] = set()
+        removed: set[Slot] = set()
         for message in body:
             places = segment.places.get(message.id)
             if places is None:
                 self.wires[message.id] = wires(message)
             elif not message.intact:
                 self.wires[places[0]] = wires(message)
-                gone |= set() if self.wires[places[0]] else {places[0]}
+                removed |= set() if self.wires[places[0]] else {places[0]}
         body = [m for m in body if m.id in segment.places or self.wires[m.id]]
         moved = self.arrange(segment.places, body).moved
-        self.leave_out(gone | self._find_stranded())
+        self.leave_out(removed | self._find_stranded())
         if self.is_linked:
             self.relink(self.session.tree, moved, self.session.path, _entry_id)
 

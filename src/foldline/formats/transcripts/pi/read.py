@@ -76,8 +76,8 @@ def is_visible(wire: dict[str, Any]) -> bool:
 def _command_text(wire: dict[str, Any]) -> str:
     """Say what a shell command did, in the words of pi."""
     output = wire.get("output")
-    shown_output = f"```\n{output}\n```" if output else "(no output)"
-    text = f"Ran `{wire.get('command')}`\n{shown_output}"
+    output_block = f"```\n{output}\n```" if output else "(no output)"
+    text = f"Ran `{wire.get('command')}`\n{output_block}"
     if wire.get("cancelled"):
         text += "\n\n(command cancelled)"
     elif wire.get("exitCode"):
@@ -89,8 +89,8 @@ def _command_text(wire: dict[str, Any]) -> str:
 
 def _result(wire: dict[str, Any], index: int) -> ToolResult:
     number = expect(wire.get("toolCallId"), (str, type(None)), index, "toolCallId")
-    spoken = read_content(wire.get("content"), index, "content", _part)
-    content = tuple(part for part in spoken if isinstance(part, (Text, Media, Opaque)))
+    parts = read_content(wire.get("content"), index, "content", _part)
+    content = tuple(part for part in parts if isinstance(part, (Text, Media, Opaque)))
     name = text_or(wire.get("toolName"), "")
     return ToolResult(number, content, name, wire.get("isError") is True, raw=wire)
 
@@ -123,7 +123,7 @@ def wires(changed: Message) -> list[dict[str, Any]]:
     out = [_result_wire(result, own) for result in changed.results]
     rest = [part for part in changed.parts if not isinstance(part, (ToolResult, Omitted))]
     if rest:
-        out.append(_spoken_wire(changed, rest, own))
+        out.append(_message_wire(changed, rest, own))
     return out
 
 
@@ -134,7 +134,7 @@ def _result_wire(result: ToolResult, own: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "content": _blocks(result.content), "isError": result.is_error}
 
 
-def _spoken_wire(changed: Message, parts: Sequence[Part], own: dict[str, Any]) -> dict[str, Any]:
+def _message_wire(changed: Message, parts: Sequence[Part], own: dict[str, Any]) -> dict[str, Any]:
     role = own.get("role")
     if role in _SUMMARIES:
         return {**own, "summary": flat_text(parts)}
@@ -143,8 +143,8 @@ def _spoken_wire(changed: Message, parts: Sequence[Part], own: dict[str, Any]) -
         return {"role": "user", "content": _blocks(parts), **stamp}
     if isinstance(own.get("content"), str) and all(isinstance(part, Text) for part in parts):
         return {**own, "content": flat_text(parts)}
-    spoken = "assistant" if changed.role == "assistant" else "user"
-    return {"role": spoken, **own, "content": _blocks(parts)}
+    wire_role = "assistant" if changed.role == "assistant" else "user"
+    return {"role": wire_role, **own, "content": _blocks(parts)}
 
 
 def _blocks(parts: Iterable[Part | Content]) -> list[dict[str, Any]]:

@@ -133,10 +133,10 @@ class Bubblewrap:
 def _read_options(program: str) -> frozenset[str]:
     """Return the optional options that a bubblewrap knows; older ones lack some."""
     try:
-        asked = subprocess.run(  # noqa: S603  # a path of the system
+        result = subprocess.run(  # noqa: S603  # a path of the system
             [program, "--help"], capture_output=True, timeout=10, check=False, env={}
         )
     except (OSError, subprocess.SubprocessError):
         return frozenset()
-    text = asked.stdout.decode(errors="replace")
+    text = result.stdout.decode(errors="replace")
     return frozenset(one for one in ("--disable-userns", "--size") if one in text)

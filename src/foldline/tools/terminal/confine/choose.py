@@ -80,9 +80,9 @@ def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -
             raise NotConfined(why, hint=hint)
         _check_system()
         return Unconfined()
-    wanted: tuple[Mode, ...] = ("bubblewrap", "landlock") if mode == "auto" else (mode,)
+    candidates: tuple[Mode, ...] = ("bubblewrap", "landlock") if mode == "auto" else (mode,)
     wrong = []
-    for one in wanted:
+    for one in candidates:
         result = try_confinement(one)
         if result.confinement is not None:
             return result.confinement

@@ -41,7 +41,7 @@ class TerminalLimits:
         memory: Address space of each program, in bytes.
         output: The most that is read of what a line says, in bytes; then it is stopped.
         processes: How many there may be at once, where the system lets us count them.
-        shown: The most that a model is shown of it, in characters; the rest is kept.
+        visible_output: The most that a model is shown of it, in characters; the rest is kept.
 
     Raises:
         BudgetError: A number is out of range.
@@ -50,14 +50,14 @@ class TerminalLimits:
     seconds: float = 30.0
     memory: int = 1 << 30
     output: int = 10 << 20
-    shown: int = 30_000
+    visible_output: int = 30_000
     processes: int = 200
 
     def __post_init__(self) -> None:
         positive("terminal.seconds", self.seconds, 86_400)
         whole("terminal.memory", self.memory, 16 << 20)
         whole("terminal.output", self.output, 1_000)
-        whole("terminal.shown", self.shown, 500)
+        whole("terminal.visible_output", self.visible_output, 500)
         whole("terminal.processes", self.processes, 30)
 
     def resources(self) -> dict[str, int]:
@@ -252,8 +252,8 @@ class _Listening:
         self.size = 0
         self.error = ""
         self.selector = selectors.DefaultSelector()
-        said = {"stdout": process.stdout, "stderr": process.stderr, "report": report}
-        for name, source in said.items():
+        streams = {"stdout": process.stdout, "stderr": process.stderr, "report": report}
+        for name, source in streams.items():
             self.selector.register(source, selectors.EVENT_READ, name)  # type: ignore[arg-type]
 
     def send(self, line: bytes) -> None:
