@@ -5,6 +5,7 @@ from tests.growth import grows_linearly
 from tests.neutral import A, T, U, c
 
 from foldline.values.observations import is_prose, observations, without_action
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 
 
 def test_sentences_are_prose_and_code_is_not():
@@ -15,8 +16,8 @@ def test_sentences_are_prose_and_code_is_not():
 
 def test_no_observations_are_looked_for_where_there_are_tool_calls():
     plain = (U("t"), A("```\nls\n```"), U("a.py"))
-    assert observations(plain) == {2}
-    assert observations((*plain, A(c("1")), T("1"))) == frozenset()
+    assert observations(plain) == {2: False}
+    assert observations((*plain, A(c("1")), T("1"))) == {}
 
 
 def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
@@ -26,10 +27,10 @@ def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
     for _ in range(3):
         messages += [A("I run it.\n```\nmake\n```"), U(ran)]
     messages += [A("It is done.\n```\nsubmit\n```"), U(task.replace("fails", "hangs"))]
-    assert observations(tuple(messages)) == {2, 4, 6}
+    assert observations(tuple(messages)) == {2: True, 4: True, 6: True}
 
 
-@pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters"])
+@pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters", "\u3000", " \n"])
 def test_hostile_text_is_looked_through_in_linear_time(text):
     def look(made):
         return without_action(made), is_prose(made)
@@ -43,11 +44,21 @@ def test_a_command_at_the_end_is_split_off():
     assert without_action(before + "```sh\npwd\n```") == (before, "pwd")
 
 
-@pytest.mark.parametrize("words", ["go on", "Use port 48113 instead.", "yes, do it!", "继续"])
-def test_short_words_behind_a_command_are_the_users(words):
-    assert observations((U("t"), A("```\nls\n```"), U(words))) == frozenset()
+def test_a_few_words_without_a_sentence_are_no_certain_output_however_often_they_are_said():
+    acted = A("```\nls\n```")
+    for words in ("go on", "Now mend src/lock.py.", "ok 👍", "Permission denied"):
+        found = observations((U("t"), *((acted, U(words)) * 4)))
+        assert not any(found.values())
+    assert observations((U("t"), acted, U("x = 1\n" * 500))) == {2: True}
+
+
+def test_what_a_shell_prompts_is_output_also_where_its_command_was_folded():
+    snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
+    told = (snapshot, U("a.py\nbash-$"), A("```\nls\n```"), U("go on"))
+    assert observations(told) == {1: True, 3: False}
+    assert 1 not in observations((snapshot, U("Now mend b.py."), A("```\nls\n```")))
 
 
 def test_who_talks_with_a_person_and_shows_code_runs_no_commands():
     talk = [U("t"), A("It is here:\n```\nx = 1\n```"), U("x = 2"), A("I see."), U("and?")]
-    assert observations(tuple(talk)) == frozenset()
+    assert observations(tuple(talk)) == {}

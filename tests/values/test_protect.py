@@ -35,9 +35,19 @@ def test_a_call_that_is_still_running_stays():
 
 def test_without_tool_calls_the_latest_words_stay_and_the_output_behind_them_is_unread():
     acted = A("I look.\n```bash\nls\n```")
-    shown = log(U("task"), A("Done."), U("now mend b"), acted, U("a.py\nb.py"))
-    found = protected(shown, group(shown), observed={4})
+    messages = log(U("task"), A("Done."), U("now mend b"), acted, U("a.py\nb.py"))
+    found = protected(messages, group(messages), observed={4: True})
     assert found == {0: "task", 2: "latest", 4: "unread"}
+
+
+def test_what_may_be_words_or_an_output_stays_beside_the_latest_words():
+    acted = A("I look.\n```bash\nls\n```")
+    messages = log(U("task"), A("Done."), U("now mend b"), acted, U("go on"), acted, A("Done."))
+    found = protected(messages, group(messages), observed={4: False})
+    assert {index: reason for index, reason in found.items() if reason == "latest"} == {
+        2: "latest",
+        4: "latest",
+    }
 
 
 @pytest.mark.requirement("K32")

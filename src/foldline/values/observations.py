@@ -22,9 +22,6 @@ _ACTION: Final = lazy_pattern(
     re.DOTALL,
 )
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
-_REMARK: Final = lazy_pattern(
-    r"\s*[^\W\d_][\w'’-]*(?:[ ,;:]{1,3}[\w'’-]+){1,60}[.!?]*\s*\Z|\s*[^\x00-\x7f]{2,200}\s*\Z"
-)
 
 ACTING: Final = 0.75
 """Fraction of the messages of an agent without tool calls that end with a command."""
@@ -32,51 +29,54 @@ ACTING: Final = 0.75
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""
 
-PROMPTS, ALIKE = 3, 24
-"""
-How many outputs end alike where a shell prompts, and characters of a first line by which another
-task is known.
-"""
+PROMPTS, PROMPT_ENDS = 3, ("$", "#", "%", ">")
+"""How many outputs end with the same line where a shell prompts, and how such a line ends."""
+
+LONG: Final = 1_000
+"""Characters from which on code or data is surely an output; a person may have said less."""
+
+ALIKE: Final = 24
+"""Characters of a first line by which another task is known."""
 
 SAMPLE: Final = 200
 """Lines by which that is judged."""
 
 
-def observations(messages: Sequence[Message]) -> frozenset[int]:
+def observations(messages: Sequence[Message]) -> dict[int, bool]:
     """
     Find the user messages that hold what a command gave out.
 
     There are none beside tool calls, and none where an agent seldom ends with a command.
 
     Returns:
-        Their positions.
+        Their positions, each with whether it is certain: a few words without a sentence may be
+        those of a person.
     """
     if any(message.calls or message.results for message in messages):
-        return frozenset()
-    return frozenset(_observations(messages))
+        return {}
+    acting = [_acts(message) for message in messages]
+    if sum(acting) < ACTING * sum(message.role == "assistant" for message in messages):
+        return {}  # It talks with a person, and shows code.
+    return dict(_observations(messages, acting))
 
 
-def _observations(messages: Sequence[Message]) -> Iterator[int]:
-    acting = {position for position, message in enumerate(messages) if _acts(message)}
-    if len(acting) < ACTING * sum(message.role == "assistant" for message in messages):
-        return  # It talks with a person, and shows code.
-    behind = [
-        position + 1
-        for position in sorted(acting)
-        if position + 1 < len(messages)
-        and messages[position + 1].role == "user"
-        and not messages[position + 1].is_sealed(*SNAPSHOT_HEADERS)
-    ]
+def _observations(
+    messages: Sequence[Message], acting: Sequence[bool]
+) -> Iterator[tuple[int, bool]]:
     task = next((m.text for m in messages if m.role == "user"), "")
-    prompts = Counter(_last_line(messages[position].text) for position in behind)
-    for position in behind:
-        text = messages[position].text
-        if _is_like(text, task):
+    prompts = Counter(_prompt(m.text) for m in messages if m.role == "user")
+    for position in range(1, len(messages)):
+        message, before = messages[position], messages[position - 1]
+        text = message.text
+        is_first = before.is_sealed(*SNAPSHOT_HEADERS)  # what it ran was folded
+        if not (acting[position - 1] or is_first) or message.role != "user":
             continue
-        # A shell shows the same prompt again and again; a person may say no more than "go on".
-        has_prompt = prompts[_last_line(text)] >= PROMPTS
-        if has_prompt or not (is_prose(text) or _REMARK.match(text)):
-            yield position
+        if message.is_sealed(*SNAPSHOT_HEADERS) or _is_like(text, task):
+            continue
+        prompt = _prompt(text)
+        has_prompt = bool(prompt) and (is_first or prompts[prompt] >= PROMPTS)
+        if has_prompt or not (is_first or is_prose(text)):
+            yield position, has_prompt or len(text) >= LONG
 
 
 def without_action(text: str) -> tuple[str, str]:
@@ -95,8 +95,10 @@ def _is_like(text: str, task: str) -> bool:
     return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
 
 
-def _last_line(text: str) -> str:
-    return text[-200:].rstrip().rpartition("\n")[2]
+def _prompt(text: str) -> str:
+    """Return the last line of a text where it looks like the prompt of a shell, else ""."""
+    line = text[-200:].rstrip().rpartition("\n")[2]
+    return line if line.endswith(PROMPT_ENDS) else ""
 
 
 def is_prose(text: str) -> bool:

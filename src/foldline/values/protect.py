@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from foldline.values.frames import (
@@ -32,7 +33,7 @@ def protected(
     messages: Sequence[Message],
     groups: Sequence[Group],
     late: Collection[str] = (),
-    observed: Collection[int] = (),
+    observed: Mapping[int, bool] = MappingProxyType({}),
 ) -> dict[int, Reason]:
     """
     Find the messages that must stay.
@@ -47,7 +48,7 @@ def protected(
         messages: What is shown.
         groups: Its groups.
         late: Ids of further messages with results that the model has not answered yet.
-        observed: Positions of user messages that are no words of the user but results.
+        observed: Positions of user messages that are results, each with whether it is certain.
 
     Returns:
         The reason by position.
@@ -90,24 +91,26 @@ def _tells(message: Message) -> bool:
     return bool(message.results) or message.origin == "repair"
 
 
-def _find_requests(messages: Sequence[Message], observed: Collection[int]) -> dict[int, Reason]:
+def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) -> dict[int, Reason]:
     """
     Find the task and the latest request.
 
     The name of a slash command or an interruption tells little by itself: the first and the
     latest message that says more stay with it. What a command gave out that the user ran last
     stays with that. A summary that an agent begins with stands for the words that it replaced.
+    What may be an output as well as words stays, beside the latest that is surely no output.
     """
-    spoken = [i for i, m in enumerate(messages) if i not in observed and has_words(m)]
-    if not spoken:
-        spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
-    if not spoken:
+    turns = [i for i, m in enumerate(messages) if not observed.get(i) and has_words(m)]
+    if not turns:
+        turns = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
+    if not turns:
         return {}
-    telling = [i for i in spoken if not is_bare(user_words(messages[i]))] or spoken
-    found: dict[int, Reason] = {spoken[-1]: "latest", telling[-1]: "latest"}
-    if spoken[-1] + 1 < len(messages) and shows_output(messages[spoken[-1] + 1]):
-        found[spoken[-1] + 1] = "latest"
-    return found | dict.fromkeys({spoken[0], telling[0], *_summary(messages)}, "task")
+    telling = [i for i in turns if not is_bare(user_words(messages[i]))] or turns
+    certain = [i for i in telling if i not in observed] or telling
+    found: dict[int, Reason] = dict.fromkeys((turns[-1], telling[-1], certain[-1]), "latest")
+    if turns[-1] + 1 < len(messages) and shows_output(messages[turns[-1] + 1]):
+        found[turns[-1] + 1] = "latest"
+    return found | dict.fromkeys({turns[0], telling[0], *_summary(messages)}, "task")
 
 
 def _summary(messages: Sequence[Message]) -> Iterator[int]:

@@ -61,10 +61,10 @@ class View:
             vocabulary: That of the log where it is kept up to date; None to read it here.
         """
         log = messages if originals is None else originals
-        shown = tuple(messages)
-        counts = tuple(counter.message(message) for message in shown)
+        visible = tuple(messages)
+        counts = tuple(counter.message(message) for message in visible)
         return cls(
-            shown, counts, counter, {message.id: message for message in log}, dialect, vocabulary
+            visible, counts, counter, {message.id: message for message in log}, dialect, vocabulary
         )
 
     @cached_property
@@ -99,8 +99,8 @@ class View:
         return protected(self.messages, self.groups, self.unread, self.observed)
 
     @cached_property
-    def observed(self) -> frozenset[int]:
-        """The positions of user messages that hold what a command gave out."""
+    def observed(self) -> dict[int, bool]:
+        """The user messages that hold what a command gave out, and whether that is certain."""
         return observations(self.original_messages)
 
     @cached_property
@@ -129,8 +129,8 @@ class View:
 
     def original(self, index: int) -> Message:
         """Return what was really said at a position of the view."""
-        shown = self.messages[index]
-        return self.originals.get(shown.id, shown)
+        message = self.messages[index]
+        return self.originals.get(message.id, message)
 
     def kept_prefix(self, after: View) -> int:
         """Return how many messages at the start another view shows as they are here."""
@@ -141,9 +141,9 @@ class View:
         if not edits:
             return self
         known = dict(zip(map(id, self.messages), self.counts, strict=True))
-        shown = apply(self.messages, edits)
-        counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
-        after = replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
+        edited = apply(self.messages, edits)
+        counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in edited)
+        after = replace(self, messages=edited, counts=counts, unread=following(self.unread, edits))
         # What was said is the same, and has been read by now if anything needed it.
         after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
         return after
