@@ -28,6 +28,7 @@ REMINDER = "<system-reminder>\nToday is Monday.\n</system-reminder>"
 
 
 QUEUED = "<system-reminder>\nThe user sent the following message:"
+QUEUED_END = "Please address this message and continue with your tasks."
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,11 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
         (f"{seal_text(SNAPSHOT_HEADER + ': quotes]')}\nand now?", "and now?"),
         (f"{seal_text(CHINESE_HEADER + '：摘自]')}\n然后呢？", "然后呢？"),
         ("[Request interrupted by user]", "[Request interrupted by user]"),
-        (f"{QUEUED}\nuse b.py\n\nPlease address this message.\n</system-reminder>", "use b.py"),
+        (f"{QUEUED}\nuse b.py\n\n{QUEUED_END}\n</system-reminder>", "use b.py"),
+        (
+            f"{QUEUED}\nuse b.py\n\nIMPORTANT: not a.py\n</system-reminder>",
+            "use b.py\n\nIMPORTANT: not a.py",
+        ),
         (f"go on\n{QUEUED}\nuse b.py\n</system-reminder>", "go on\nuse b.py"),
         ("see\n--- Content from referenced files ---\nx\n--- End of content ---", "see"),
     ],

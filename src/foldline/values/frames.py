@@ -94,7 +94,11 @@ _QUEUED: Final = (
     "The user sent the following message:",
     "The user sent a new message while you were working:",
 )
-_QUEUED_END: Final = ("\n\nPlease address this message", "\n\nIMPORTANT: ")
+_QUEUED_END: Final = (
+    "\n\nPlease address this message and continue with your tasks.",
+    "\n\nIMPORTANT: After completing your current task",
+    "\n\nThis is how Claude Code surfaces messages",
+)
 """Around what a user said while an agent worked, in a reminder of OpenCode or Claude Code."""
 
 _AFTER_TASK: Final = lazy_pattern(r"\s{0,4}(?:Full transcript available at:|Read the output file)")
@@ -164,11 +168,11 @@ def user_words(message: Message) -> str:
     """Return the user's own words in a message; "" where frames are all there is."""
     if message.role != "user" or message.origin in _MADE or message.is_attachment():
         return ""
-    said = list(filter(None, _texts_of(message, "words")))
-    if len(said) > 1 and _COMMAND.fullmatch(said[0]):
+    texts = list(filter(None, _texts_of(message, "words")))
+    if len(texts) > 1 and _COMMAND.fullmatch(texts[0]):
         # The name of a slash command and its arguments make one line.
-        said[:2] = [f"{said[0]} {said[1]}"]
-    return "\n".join(said)
+        texts[:2] = [f"{texts[0]} {texts[1]}"]
+    return "\n".join(texts)
 
 
 def has_words(message: Message) -> bool:
@@ -354,8 +358,8 @@ def _find_words(text: str, block: _Block) -> tuple[int, int]:
     if block.name != "system-reminder" or not head:
         return block.inside, block.inside
     start = begin + len(head)
-    end = max(text.rfind(end, start, block.close) for end in _QUEUED_END)
-    return start, end if end >= 0 else block.close
+    ends = (text.rfind(end, start, block.close) for end in _QUEUED_END)
+    return start, min((end for end in ends if end >= 0), default=block.close)
 
 
 def _kind(text: str, block: _Block) -> SegmentKind:
