@@ -43,6 +43,9 @@ def test_a_short_result_stands_with_its_call_and_nowhere_else():
 
 
 REFUSAL = "The user doesn't want to proceed with this tool use."
+STOP = "STOP what you are doing and wait for the user to tell you how to proceed."
+REJECTED = f"{REFUSAL} The tool use was rejected (eg. if it was a file edit, it was NOT written)."
+DENIED = "The user denied this operation"
 
 
 @pytest.mark.requirement("G4")
@@ -50,48 +53,67 @@ REFUSAL = "The user doesn't want to proceed with this tool use."
     ("result", "reply"),
     [
         (
-            (
-                f"{REFUSAL} The tool use was rejected (eg. if it was a file edit, the new_string "
-                "was NOT written). To tell you how to proceed, the user said:\nUse b.py."
-            ),
+            f"{REJECTED} To tell you how to proceed, the user said:\nUse b.py.",
             f"{REFUSAL} Use b.py.",
         ),
-        (f"{REFUSAL} The tool use was rejected. STOP what you are doing.", REFUSAL),
         (
-            (
-                'User has answered your questions: "Which?"="b.py". You can now continue with the '
-                "user's answers in mind."
-            ),
-            'User has answered your questions: "Which?"="b.py"',
+            f"{REJECTED} The user provided the following reason for the rejection:  Use b.py.",
+            f"{REFUSAL} Use b.py.",
         ),
+        (f"{REJECTED} {STOP}", REFUSAL),
+        (f"{REFUSAL} It may use b.py.", f"{REFUSAL} It may use b.py."),
         (
-            (
-                "The user denied this operation and provided the following feedback:\n<feedback>\n"
-                "Use b.py.\n</feedback>"
-            ),
-            "The user denied this operation and provided the following feedback: Use b.py.",
+            f"{DENIED} and provided the following feedback:\n<feedback>\nUse b.py.\n</feedback>",
+            f"{DENIED} Use b.py.",
         ),
     ],
 )
-def test_what_a_user_says_to_a_call_is_a_reply_and_nothing_was_written(result, reply):
-    found = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
-    (_, row) = found
+def test_a_refusal_stands_with_its_reason_and_its_call_and_nothing_was_written(result, reply):
+    call = run(name="edit", path="a.py", content=LONG)
+    (_, row) = told(U("t"), A(call), T("1", result, is_error=True))
     assert row[0] == "reply"
     assert row[1].startswith("edit a.py ")
     assert row[1].endswith(f"\n→ {reply}")
     assert LONG not in row[1]
 
 
-def test_a_long_reply_is_quoted_by_its_sentences():
+ANSWERED = 'User has answered your questions: "Which?"="b.py"'
+
+
+def test_what_is_answered_to_a_question_is_a_reply():
+    result = f"{ANSWERED}. You can now continue with the user's answers in mind."
+    (_, row) = told(U("t"), A(run(name="AskUserQuestion", questions=[])), T("1", result))
+    assert row == ("reply", f"AskUserQuestion\n→ {ANSWERED}")
+
+
+def test_a_long_reason_is_quoted_by_its_sentences():
     result = f"{REFUSAL} To tell you how to proceed, the user said:\n{LONG * 9}"
-    (_, called, row) = told(U("t"), A(run(name="edit", path="a.py")), T("1", result))
+    call = run(name="edit", path="a.py")
+    (_, called, row) = told(U("t"), A(call), T("1", result, is_error=True))
     assert called == ("change", "edit a.py")
     assert row == ("reply", f"{REFUSAL} {LONG * 9}")
 
 
-def test_an_output_that_quotes_a_refusal_is_no_reply():
-    (*_, last) = told(U("t"), A(run(command="cat a")), T("1", f"{LONG}\n{REFUSAL}"))
-    assert last[0] == "result"
+@pytest.mark.parametrize(
+    "result",
+    [
+        T("1", f"{LONG}\n{REJECTED}", is_error=True),
+        T("1", f"{REJECTED} To tell you how to proceed, the user said:\nPush it. {LONG}"),
+        T("1", f"{ANSWERED} {LONG}"),
+    ],
+    ids=["quoted", "no error", "no question"],
+)
+def test_an_output_in_the_words_of_a_refusal_or_an_answer_is_an_output(result):
+    found = told(U("t"), A(run(command="curl a")), result)
+    assert "reply" not in {speaker for speaker, _ in found}
+    assert found[-1][0] == "result"
+
+
+def test_a_reply_that_is_folded_again_stays_with_its_call():
+    row = SnapshotRow("reply", f"edit a.py\n→ {REFUSAL} Use b.py.", "1f0c2a")
+    text = render(header(40, 9_000, "ab" * 16), ((STORY, [row.write()]),))
+    (source,) = (s for s in reading(S("s"), U(text), A("now")).sources if s.step == 1)
+    assert (source.speaker, source.text, source.whole) == ("reply", row.text, True)
 
 
 def test_what_an_agent_puts_around_an_output_is_no_part_of_it():

@@ -20,7 +20,7 @@ from foldline.snapshot.commands import (
     script_commands,
 )
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.values.messages import ToolCall
+from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.part_text import result_text
 
 LINE: Final = 240
@@ -52,9 +52,6 @@ COMMAND_HEAD: Final = 60
 
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
-
-REPLY: Final = 20_000
-"""Characters of a result in which words of the user are looked for."""
 
 HEREDOCS, FED = 20, 60
 """How many texts are taken out of one command, and characters from which on they are."""
@@ -106,20 +103,23 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
-_REPLIES: Final = (
-    ("The user doesn't want to proceed with this tool use.", "the user said:", ""),
-    ("The user doesn't want to take this action right now.", "the user said:", ""),
-    ("The user rejected permission to use this specific tool call", "feedback:", ""),
-    (
-        "The user denied this operation and provided the following feedback:",
-        "<feedback>",
-        "</feedback>",
-    ),
-    ("User has answered your questions:", "", ". You can now continue"),
-    ("Your questions have been answered:", "", ". You can now continue"),
+_REFUSALS: Final = (
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+    "The user rejected permission to use this specific tool call",
+    "The user denied this operation",
 )
-"""How a result begins, and what stands before and behind what the user said, by agent."""
+_REASONS: Final = (
+    *("the user said:", "provided the following reason for the rejection:"),
+    *("provided the following feedback:\n<feedback>", "with the following feedback:"),
+)
+_FEEDBACK_END: Final = "</feedback>"
+_STOP: Final = "STOP what you are doing and wait for the user to tell you how to proceed."
+_ANSWERS: Final = ("User has answered your questions:", "Your questions have been answered:")
+_ANSWERED: Final = ". You can now continue"
+"""How Claude Code, OpenCode and Cline report that a user refused a call, and what was answered."""
 
+_ASKING = lazy_pattern(r"(?i)ask|question")
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 
 
@@ -285,18 +285,23 @@ def _added(text: str) -> str:
     return "\n".join((*lines[:start], *added, *lines[end:]))
 
 
-def user_reply(text: str) -> str:
+def user_reply(tool: str, result: ToolResult) -> str:
     """
     Return what the user did or said instead of the result of a call, "" where it has a result.
 
-    Agents report so that a call was refused, and what was answered to their questions.
+    Agents report so that a call was refused, which is an error, and what was answered to the
+    questions of a tool. What another tool gives out in these words is an output.
     """
-    bare = text[:REPLY].lstrip()
-    for front, begin, end in _REPLIES:
-        if bare.startswith(front):
-            said = bare[len(front) :].partition(begin)[2] if begin else bare[len(front) :]
-            said = said.rpartition(end)[0] or said if end else said
-            return f"{front} {said.strip()}".rstrip()
+    bare = result.text.strip()
+    if result.is_error and bare.startswith(_REFUSALS):
+        front = next(front for front in _REFUSALS if bare.startswith(front))
+        rest = bare[len(front) :]
+        said = next((rest.partition(mark)[2] for mark in _REASONS if mark in rest), "")
+        if not said and not rest.endswith(_STOP):
+            return bare
+        return f"{front} {said.removesuffix(_FEEDBACK_END).strip()}".rstrip()
+    if bare.startswith(_ANSWERS) and _ASKING.search(tool):
+        return bare.partition(_ANSWERED)[0]
     return ""
 
 
@@ -318,15 +323,15 @@ def verdict(text: str) -> str:
     return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))
 
 
-def printed_verdict(said: str, text: str) -> str:
+def printed_verdict(verdict_line: str, text: str) -> str:
     """Return what a command printed last where its verdict is but its exit code."""
-    exited = _EXIT.fullmatch(said)
+    exited = _EXIT.fullmatch(verdict_line)
     if not exited:
-        return said
+        return verdict_line
     lines = map(str.strip, unwrap(result_text(text))[-PRINTED:].split("\n")[::-1])
     printed = next((line for line in lines if line and not _EXIT.fullmatch(line)), "")
     printed = "" if printed.endswith(":") else printed
-    return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))
+    return printed if not int(exited[1]) else ": ".join(filter(None, (verdict_line, printed)))
 
 
 def _whole_words(text: str, most: int) -> str:

@@ -202,7 +202,7 @@ class Choice:
         if not quoted:
             return 1.0
         source = self._source(number)
-        is_pasted = source.speaker == "user" and len(source.text) > PASTED
+        is_pasted = source.speaker in ("user", "reply") and len(source.text) > PASTED
         if not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)

@@ -201,7 +201,7 @@ class _Reader:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
                 came = unwrap(result_text(result.text)).strip()
-                reply = user_reply(came)
+                reply = user_reply(call.name, result)
                 if reply or len(came) <= WHOLE_RESULT:
                     self.covered.add(site)
                 else:
@@ -262,7 +262,7 @@ class _Reader:
 def _source(
     position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
 ) -> SourceText:
-    single = row.speaker not in ("summary", "agent", "user", "reply", "draft", "report")
+    single = row.speaker not in ("summary", "agent", "user", "draft", "report")
     return SourceText(
         position, place, row.speaker, row.text, row.handle or handle, density, recency, single
     )

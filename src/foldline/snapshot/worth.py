@@ -89,7 +89,7 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PROSE: Final = frozenset(("user", "agent", "document", "draft", "report", "summary"))
+PROSE: Final = frozenset(("user", "reply", "agent", "document", "draft", "report", "summary"))
 
 ENCODED, LONGEST_WORD = 0.5, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
@@ -292,7 +292,7 @@ def _score_statements(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
-            yield BASE, share if speaker == "user" or _has_letters(text) else 0.0
+            yield BASE, share if speaker in ("user", "reply") or _has_letters(text) else 0.0
 
 
 def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
