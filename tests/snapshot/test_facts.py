@@ -204,6 +204,25 @@ def test_a_call_that_failed_or_was_refused_changed_nothing(result):
     assert [f.path for f in changes(told, pair(told), range(4))] == ["a.py"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "File b.py saved. Warning: formatter black could not be run",
+        "1 edit made to b.py; prettier not found, skipped formatting",
+    ],
+)
+def test_an_edit_that_worked_is_a_change_whatever_else_did_not(answer):
+    messages = [call("Edit", file_path="b.py"), T("1", answer)]
+    assert [f.path for f in changes(messages, pair(messages), range(2))] == ["b.py"]
+
+
+def test_a_command_that_failed_may_have_changed_a_file():
+    patch = "*** Begin Patch\n*** Update File: a.py\n+x\n*** End Patch"
+    messages = [call("shell", command=f"apply_patch '{patch}' && make test")]
+    messages.append(T("1", "1 failed", is_error=True))
+    assert [f.path for f in changes(messages, pair(messages), range(2))] == ["a.py"]
+
+
 def test_an_open_failure_says_what_its_call_was_after():
     (found,) = open_errors([call("run", command="make x"), T("1", "error: no rule")])
     assert found.aim == "make x"

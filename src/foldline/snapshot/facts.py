@@ -16,7 +16,7 @@ from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
-from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
@@ -71,7 +71,7 @@ _NOT_APPLIED = lazy_pattern(
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
 
-TOLD, TOLD_LAST = 100_000, 1_000
+SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 """Characters at the beginning and at the end of a result in which failures are looked for."""
 
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
@@ -123,16 +123,21 @@ def changes(
         for place, call in enumerate(messages[position].parts):
             if not isinstance(call, ToolCall):
                 continue
-            for path, operation in _find_operations(call, arguments_of(call)):
-                if operation in CHANGES and not _failed(messages, pairing, Site(position, place)):
+            arguments = arguments_of(call)
+            for path, operation in _find_operations(call, arguments):
+                site = pairing.answers.get(Site(position, place))
+                answer = messages[site.message].parts[site.part] if site else None
+                # Of a command that failed the part that edits may have run.
+                if operation in CHANGES and (command_of(arguments) or not _failed(answer)):
                     yield FileFact(path, operation, position, 1)
 
 
-def _failed(messages: Sequence[Message], pairing: Pairing, call: Site) -> bool:
-    """Return True if the result of an edit says that it changed nothing."""
-    site = pairing.answers.get(call)
-    result = messages[site.message].parts[site.part] if site else None
-    return isinstance(result, ToolResult) and (result.is_error or is_unchanged(result.text))
+def _failed(result: Part | None) -> bool:
+    """Return True if the result of an edit says that nothing was changed."""
+    if not isinstance(result, ToolResult):
+        return False
+    report = result.text[:REPORTED]
+    return result.is_error or bool(_BEGINS_REFUSED.match(report) or _NOT_APPLIED.search(report))
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
@@ -225,7 +230,7 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
     text = unwrap(result.text)
     # An exit code stands at the end.
-    text = text if len(text) <= TOLD else f"{text[:TOLD]}\n{text[-TOLD_LAST:]}"
+    text = text if len(text) <= SCAN_HEAD else f"{text[:SCAN_HEAD]}\n{text[-SCAN_TAIL:]}"
     lines = text.split("\n")
     passed = not result.is_error and exit_code(result.text) == 0 and aim.is_judged
     says = _COUNTED if passed else _FAILURE
