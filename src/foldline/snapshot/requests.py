@@ -20,7 +20,7 @@ from foldline.values.observations import without_action
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
-REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
+MAX_REQUESTS, REQUEST, ANSWER = 12, 90, 220
 """How many of the newest requests are listed, and characters of each and of what came of it."""
 
 NOTHING: Final = -1
@@ -42,7 +42,8 @@ _OUTCOME = lazy_pattern(
     re.IGNORECASE,
 )
 _FENCED = lazy_pattern(
-    r"^[ \t]*```[^\n]*\s*([^\n]*)(.*?)(?:^[ \t]*```[ \t]*$\s*|\Z)", re.MULTILINE | re.DOTALL
+    r"^[ \t]*```[^\n]*\n?(.*?)(?:^[ \t]*```[ \t]*$(?:\n[ \t]*(?=\n|\Z))*\n?|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -86,7 +87,7 @@ class Requests:
 
     def _newer(self) -> list[str]:
         """List the requests of the user, each with the last statement before the next one."""
-        asked = [
+        requests = [
             (index, words)
             for index, message in enumerate(self.messages)
             if message.role == "user" and index not in self.observed
@@ -94,21 +95,21 @@ class Requests:
             if (words := one_line(user_words(message))) and _asks(words)
         ]
         found, before = [], set[str]()
-        for number, (index, words) in enumerate(asked):
-            end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
+        for number, (index, words) in enumerate(requests):
+            end = requests[number + 1][0] if number + 1 < len(requests) else len(self.messages)
             between = range(index + 1, end)
             if index in self.folded or not self.folded.isdisjoint(between):
-                latest = number + 1 == len(asked)
-                said, answer = self._answer(between, latest=latest)
-                if index not in self.folded and said not in (*self.folded, NOTHING):
+                latest = number + 1 == len(requests)
+                answer_place, answer = self._answer(between, latest=latest)
+                if index not in self.folded and answer_place not in (*self.folded, NOTHING):
                     continue  # The reader sees both.
-                if said == NOTHING and not latest and words in before:
+                if answer_place == NOTHING and not latest and words in before:
                     continue  # A client stated it again, such as after a compaction of its own.
                 before.add(words)
                 whole = "" if index in self.folded else self.phrases.beside
                 handle = handle_at(self.view, self.context, index)
                 found.append(f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}")
-        return found[-REQUESTS_SHOWN:]
+        return found[-MAX_REQUESTS:]
 
     def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
         """Return where a statement stands that says best what came of a request, and a row."""
@@ -119,7 +120,7 @@ class Requests:
             if self.observed:
                 text = without_action(text)[0]
             if text.strip():
-                answer = one_line(self._telling(text[:20_000]))
+                answer = one_line(self._telling(text.strip()[:20_000]))
                 working = latest and bool(message.calls or announced)
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{shorten(answer, ANSWER)}"
@@ -131,8 +132,8 @@ class Requests:
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
-        said = _FENCED.sub(_code_line, text)
-        text = said if said.strip() else text
+        unfenced = _FENCED.sub(_code_line, text)
+        text = unfenced if unfenced.strip() else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [
@@ -140,9 +141,9 @@ class Requests:
             for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
         ]
         best = pieces[ranked.index(max(ranked))]
-        told = sentences(text[slice(*best)])
-        first = next((n for n, s in enumerate(told) if _OUTCOME.search(s)), 0)
-        return " ".join(told[first:])
+        statements = sentences(text[slice(*best)])
+        first = next((n for n, s in enumerate(statements) if _OUTCOME.search(s)), 0)
+        return " ".join(statements[first:])
 
 
 def _asks(words: str) -> bool:
@@ -155,5 +156,7 @@ def _code_line(block: re.Match[str]) -> str:
     before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
     if not before.endswith((":", "：")):
         return "\n\n"
-    line, rest = block.groups()
-    return f"`{line[:CODE].rstrip()}`{' …' if rest.strip() or len(line) > CODE else ''}\n"
+    line, _, rest = block[1].strip().partition("\n")
+    if not line:
+        return "\n"
+    return f"`{line[:CODE].rstrip()}`{' …' if rest or len(line) > CODE else ''}\n"

@@ -1,0 +1,131 @@
+"""Requests: each stands with the last statement about it, and no code passes for an answer."""
+
+import json
+
+import pytest
+from tests.neutral import A, T, U, c, view
+
+from foldline.core.strategy import CompactionContext
+from foldline.snapshot.phrases import ENGLISH
+from foldline.snapshot.query_terms import Focus
+from foldline.snapshot.requests import Requests
+from foldline.snapshot.worth import Judge
+from foldline.values.handles import handles
+
+
+def run(number, name="run", **arguments):
+    return A(c(number, name, json.dumps(arguments)))
+
+
+def listed(*messages, positions=None, earlier=()):
+    found = view(*messages)
+    context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
+    folded = frozenset(range(len(messages)) if positions is None else positions)
+    return Requests(found, context, folded, Judge(found.names, Focus()), ENGLISH).rows(earlier)
+
+
+def test_every_request_stands_with_what_came_of_it():
+    found = listed(U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done."))
+    first, second = found
+    assert first.endswith("“Mend a.py.”: answered: Done: a.py is mended.")
+    assert second.endswith("“Now b.py.”: answered: b.py is done.")
+
+
+def test_an_answer_without_a_word_of_outcomes_stands_from_its_beginning():
+    (row,) = listed(U("Which port?"), A("The port is 48113 here. Thank you."))
+    assert row.endswith("answered: The port is 48113 here. Thank you.")
+
+
+def test_a_request_that_nothing_came_of_says_so():
+    first, second = listed(U("Mend a.py."), U("Now b.py."), run("1"), T("1"))
+    assert first.endswith("no outcome stated")
+    assert second.endswith("in work, nothing said yet")
+
+
+def test_a_request_that_is_cut_says_so():
+    (row,) = listed(U("Mend " + "all of it " * 90), A("Done."))
+    assert "…”: answered: Done." in row
+
+
+def test_a_request_that_stays_beside_the_snapshot_says_so():
+    (row,) = listed(U("Mend it."), A("It is done."), positions=[1])
+    assert "(stands in full beside this): answered" in row
+
+
+def test_a_request_that_stays_with_its_answer_is_not_listed():
+    messages = (U("Mend it."), run("1"), T("1", "read"), A("It is done."))
+    assert not listed(*messages, positions=[1, 2])
+
+
+def test_a_command_at_the_end_of_an_answer_is_no_answer():
+    said = "The lock is fixed.\n```bash\nls src\n```"
+    (row,) = listed(U("Mend it."), A(said), U("a.py\nb.py"))
+    assert row.endswith("The lock is fixed.")
+
+
+def test_an_answer_stands_in_sentences_rather_than_in_code():
+    said = "The root cause is the lock.\n```go\nif failed { return errors.New(failed) }\n```"
+    (row,) = listed(U("Why?"), A(said))
+    assert row.endswith("answered: The root cause is the lock.")
+
+
+def test_code_that_an_answer_announces_stands_in_it_with_its_first_line():
+    said = "The root cause is what we send:\n\n```go\nsend(lock)\nwait()\n```\n\nBut it is open."
+    (row,) = listed(U("Why?"), A(said))
+    assert row.endswith("answered: The root cause is what we send: `send(lock)` … But it is open.")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Result is:\n```\n```\nThe root cause is the lock.", "The root cause is the lock."),
+        ("Steps:\n  ```\n  a\n  ```\n  ```\n  b\n  ```", "Steps: `a`"),
+        (" " * 20_000 + "It fails because of the lock.", "It fails because of the lock."),
+    ],
+    ids=["empty", "indented", "blank"],
+)
+def test_odd_blocks_of_code_hide_nothing_of_an_answer(said, answer):
+    (row,) = listed(U("Why?"), A(said))
+    assert row.endswith(answer)
+
+
+@pytest.mark.requirement("G4")
+def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item():
+    items = [f"{n}. the file number {n} was fixed with a lock (e.g. a mutex)" for n in range(1, 9)]
+    found = listed(U("Mend them."), A("All are fixed:\n" + "\n".join(items)))
+    (row,) = found
+    assert row.endswith("…")
+    assert not row.rstrip("…")[-1].isdigit()
+    short = [
+        f"Number {n} was fixed with a lock that every one of the writers takes." for n in "abcd"
+    ]
+    (row,) = listed(U("Mend them."), A(" ".join(short)))
+    assert row.endswith("takes.")
+
+
+def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
+    found = listed(
+        *(U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done.")),
+        *(U("Mend a.py."), U("Now b.py."), U("And c.py?"), A("Compacted."), U("Mend a.py.")),
+        A("a.py was fixed again."),
+    )
+    assert [row.split("“")[1] for row in found] == [
+        "Mend a.py.”: answered: Done: a.py is mended.",
+        "Now b.py.”: answered: b.py is done.",
+        "And c.py?”: answered: Compacted.",
+        "Mend a.py.”: answered: a.py was fixed again.",
+    ]
+
+
+def test_a_request_that_is_made_again_is_in_work():
+    asked = [U("Run the tests."), A("Done, they pass."), U("Mend a.py."), A("It is done.")]
+    found = listed(*asked, U("Run the tests."), run("1", command="make test"), T("1", "…"))
+    assert found[-1].endswith("“Run the tests.”: in work, nothing said yet")
+
+
+def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last():
+    messages = (U("Mend it."), A("It is done."))
+    (row,) = listed(*messages)
+    handle = row.partition(" ")[0]
+    old = (f"{handle} “Mend it.”: in work, nothing said yet", "ffffff “Look.”: answered: Seen.")
+    assert listed(*messages, earlier=old) == (old[1], row)
