@@ -289,6 +289,12 @@ def test_a_refusal_is_known_whatever_reason_it_gives(text):
     assert is_refusal(text)
 
 
+def test_an_exit_code_stands_with_the_line_that_says_why():
+    result = T("1", "Exit code: 1\nOutput:\nSorry: IndentationError: unexpected indent (a.py)")
+    (found,) = open_errors([call("run", command="python -m py_compile a.py"), result])
+    assert found.lines == ("Sorry: IndentationError: unexpected indent (a.py)", "exit code 1")
+
+
 def test_the_exit_code_of_a_long_output_is_not_lost():
     text = "Exit code: 2\nOutput:\n" + "ok line\n" * 20_000
     (found,) = open_errors([call("run", command="make"), T("1", text)])

@@ -239,6 +239,9 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     if first is not None:
         last = next(place for place in reversed(near) if _finds(says, lines[place]))
         last = first if _EXITED.fullmatch(lines[last]) else last
+        if first == last and _EXITED.fullmatch(lines[first]):
+            # It tells less than a line with such a word in an unknown place.
+            first = next((at for at in reversed(near) if at < last), first)
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()
