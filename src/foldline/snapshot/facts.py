@@ -147,6 +147,8 @@ def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
             if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
                 yield path, operation(call.name, value)
                 return
+    if " File: " not in call.arguments:
+        return
     # A patch in a script is quoted once more: its line feeds and the end of its last line.
     for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
         done = {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
@@ -307,7 +309,7 @@ def _aim(call: ToolCall) -> _Aim | None:
         return _Aim(changed, changed)
     if command := command_of(value):
         return _Aim(run_key(command), command, is_command=True)
-    arguments = signature(call)[1]
+    arguments = call.arguments if value is None else json.dumps(value, sort_keys=True)
     return _Aim(arguments, arguments)
 
 
