@@ -99,6 +99,11 @@ def test_what_still_fails_stands_with_its_command_and_what_was_mended_does_not()
     assert found[RESULTS] == ("- make x → 12 passed in 3s",)
 
 
+def test_a_call_that_the_user_refused_is_not_failing():
+    refused = T("1", "The user doesn't want to proceed with this tool use.", is_error=True)
+    assert FAILING not in standing(U("t"), edit("1", "a.py"), refused)
+
+
 def test_the_last_result_of_a_command_counts():
     first = (run("1", command="pytest"), T("1", "2 failed, 9 passed in 3s"))
     last = (run("2", command="pytest | tail -5"), T("2", "11 passed in 3s"))

@@ -166,6 +166,12 @@ def test_no_more_than_the_newest_five_failures_stay():
     assert cleared(found, Clear(keep=0)) == [2, 4, 6, 8]
 
 
+def test_what_a_user_answered_stays():
+    answer = f'User has answered your questions: "Which?"="{LONG}"'
+    found = view(U("t"), *run("AskUserQuestion", "1", answer), *run("read", "2"), A("x"), U("u"))
+    assert cleared(found, Clear(keep=0)) == [4]
+
+
 def test_skills_stay_unless_their_clearing_is_asked_for():
     read = passing("read", "2", path="/skills/pdf/SKILL.md")
     found = view(U("t"), *run("Skill", "1"), *read, *run("bash", "3"), A("done"), U("next"))

@@ -103,7 +103,7 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
-_REFUSALS: Final = (
+REFUSALS: Final = (
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",
     "The user rejected permission to use this specific tool call",
@@ -293,8 +293,8 @@ def user_reply(tool: str, result: ToolResult) -> str:
     questions of a tool. What another tool gives out in these words is an output.
     """
     bare = result.text.strip()
-    if result.is_error and bare.startswith(_REFUSALS):
-        front = next(front for front in _REFUSALS if bare.startswith(front))
+    if result.is_error and bare.startswith(REFUSALS):
+        front = next(front for front in REFUSALS if bare.startswith(front))
         rest = bare[len(front) :]
         said = next((rest.partition(mark)[2] for mark in _REASONS if mark in rest), "")
         if not said and not rest.endswith(_STOP):

@@ -19,6 +19,7 @@ from foldline.core.asks import Steps
 from foldline.core.cost import PAY_BACK
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.errors import BudgetError
+from foldline.snapshot.calls import user_reply
 from foldline.snapshot.facts import open_failures
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit, Rewrite
@@ -83,7 +84,7 @@ class Clear:
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
         names, never = view.tool_names, _casefold(self.never)
-        stays = open_failures(view.messages, view.pairing)
+        stays = open_failures(view.messages, view.pairing) | _replies(view)
         if self.only is None:
             stays |= _skills(view)
         only = None if self.only is None else _casefold(self.only)
@@ -117,6 +118,17 @@ def _skills(view: View) -> frozenset[Site]:
         for call_site, result in view.pairing.answers.items()
         if isinstance(call := view.messages[call_site.message].parts[call_site.part], ToolCall)
         and ("skill" in call.name.casefold() or SKILL_FILE in call.arguments)
+    )
+
+
+def _replies(view: View) -> frozenset[Site]:
+    """Return where results stand that hold what the user said to a call."""
+    return frozenset(
+        site
+        for call_site, site in view.pairing.answers.items()
+        if isinstance(call := view.messages[call_site.message].parts[call_site.part], ToolCall)
+        and isinstance(result := view.messages[site.message].parts[site.part], ToolResult)
+        and user_reply(call.name, result)
     )
 
 
