@@ -44,19 +44,27 @@ def test_a_command_at_the_end_is_split_off():
     assert without_action(before + "```sh\npwd\n```") == (before, "pwd")
 
 
-def test_a_few_words_without_a_sentence_are_no_certain_output_however_often_they_are_said():
+@pytest.mark.parametrize(
+    "words",
+    ["go on", "Now mend src/lock.py.", "Raise it to 50%", "in C#", "ok 👍", "Permission denied"],
+)
+def test_words_without_a_sentence_are_no_certain_output_however_often_they_are_said(words):
     acted = A("```\nls\n```")
-    for words in ("go on", "Now mend src/lock.py.", "ok 👍", "Permission denied"):
-        found = observations((U("t"), *((acted, U(words)) * 4)))
-        assert not any(found.values())
-    assert observations((U("t"), acted, U("x = 1\n" * 500))) == {2: True}
-
-
-def test_what_a_shell_prompts_is_output_also_where_its_command_was_folded():
+    assert not any(observations((U("t"), *((acted, U(words)) * 4))).values())
     snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
-    told = (snapshot, U("a.py\nbash-$"), A("```\nls\n```"), U("go on"))
-    assert observations(told) == {1: True, 3: False}
-    assert 1 not in observations((snapshot, U("Now mend b.py."), A("```\nls\n```")))
+    assert 1 not in observations((snapshot, U(words), acted))
+
+
+def test_a_closing_tag_is_no_prompt():
+    acted, said = A("```\nls\n```"), U("<feedback>\nNever touch b.py.\n</feedback>")
+    assert not any(observations((U("t"), *((acted, said) * 4))).values())
+
+
+def test_what_a_folded_command_gave_out_is_an_output_though_that_is_not_certain():
+    snapshot, acted = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]")), A("```\nls\n```")
+    assert observations((snapshot, U("a.py\nbash-$"), acted, U("b.py"))) == {1: False, 3: False}
+    assert observations((snapshot, U("x = 1\n" * 500), acted)) == {1: False}
+    assert observations((snapshot, U("Now mend b.py."), acted)) == {}
 
 
 def test_who_talks_with_a_person_and_shows_code_runs_no_commands():

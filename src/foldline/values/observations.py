@@ -21,6 +21,7 @@ _ACTION: Final = lazy_pattern(
     r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```|<command>|<execute).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
     re.DOTALL,
 )
+_PROMPT: Final = lazy_pattern(r"(?:\([\w.-]{1,40}\) )?[\w@:~/.\[\]\\-]{0,80} ?[$#%>]{1,3}")
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 ACTING: Final = 0.75
@@ -29,11 +30,11 @@ ACTING: Final = 0.75
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""
 
-PROMPTS, PROMPT_ENDS = 3, ("$", "#", "%", ">")
-"""How many outputs end with the same line where a shell prompts, and how such a line ends."""
+PROMPTS: Final = 3
+"""How many outputs end with the same line where a shell prompts."""
 
 LONG: Final = 1_000
-"""Characters from which on code or data is surely an output; a person may have said less."""
+"""Characters from which on code or data behind a snapshot is what a folded command gave out."""
 
 ALIKE: Final = 24
 """Characters of a first line by which another task is known."""
@@ -74,9 +75,10 @@ def _observations(
         if message.is_sealed(*SNAPSHOT_HEADERS) or _is_like(text, task):
             continue
         prompt = _prompt(text)
-        has_prompt = bool(prompt) and (is_first or prompts[prompt] >= PROMPTS)
-        if has_prompt or not (is_first or is_prose(text)):
-            yield position, has_prompt or len(text) >= LONG
+        has_prompt = bool(prompt) and prompts[prompt] >= PROMPTS
+        is_data = not is_prose(text) and (not is_first or len(text) >= LONG or bool(prompt))
+        if has_prompt or is_data:
+            yield position, has_prompt
 
 
 def without_action(text: str) -> tuple[str, str]:
@@ -98,7 +100,7 @@ def _is_like(text: str, task: str) -> bool:
 def _prompt(text: str) -> str:
     """Return the last line of a text where it looks like the prompt of a shell, else ""."""
     line = text[-200:].rstrip().rpartition("\n")[2]
-    return line if line.endswith(PROMPT_ENDS) else ""
+    return line if _PROMPT.fullmatch(line) else ""
 
 
 def is_prose(text: str) -> bool:
