@@ -92,6 +92,10 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
         ("[Request interrupted by user]", "[Request interrupted by user]"),
         (f"{QUEUED}\nuse b.py\n\n{QUEUED_END}\n</system-reminder>", "use b.py"),
         (
+            f"{QUEUED}\nuse b.py\n\n{QUEUED_END}\nAnd a.py.\n\n{QUEUED_END}\n</system-reminder>",
+            f"use b.py\n\n{QUEUED_END}\nAnd a.py.",
+        ),
+        (
             f"{QUEUED}\nuse b.py\n\nIMPORTANT: not a.py\n</system-reminder>",
             "use b.py\n\nIMPORTANT: not a.py",
         ),
