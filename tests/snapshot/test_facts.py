@@ -197,7 +197,15 @@ def test_changes_are_the_calls_that_changed_a_file_in_order():
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
-@pytest.mark.parametrize("result", [T("2", "no", is_error=True), T("2", REFUSED, is_error=True)])
+@pytest.mark.parametrize(
+    "result",
+    [
+        T("2", "no", is_error=True),
+        T("2", REFUSED),
+        T("2", "old_string not found in b.py"),
+        T("2", "EACCES: permission denied, open 'b.py'"),
+    ],
+)
 def test_a_call_that_failed_or_was_refused_changed_nothing(result):
     told = [call("Edit", file_path="a.py"), T("1", "ok"), call("Edit", "2", file_path="b.py")]
     told.append(result)
@@ -209,6 +217,7 @@ def test_a_call_that_failed_or_was_refused_changed_nothing(result):
     [
         "File b.py saved. Warning: formatter black could not be run",
         "1 edit made to b.py; prettier not found, skipped formatting",
+        "The file b.py has been edited:\n 12\traise Missing('String to replace not found')",
     ],
 )
 def test_an_edit_that_worked_is_a_change_whatever_else_did_not(answer):
@@ -293,6 +302,13 @@ def test_an_exit_code_stands_with_the_line_that_says_why():
     result = T("1", "Exit code: 1\nOutput:\nSorry: IndentationError: unexpected indent (a.py)")
     (found,) = open_errors([call("run", command="python -m py_compile a.py"), result])
     assert found.lines == ("Sorry: IndentationError: unexpected indent (a.py)", "exit code 1")
+
+
+@pytest.mark.parametrize("line", ["10 passed, 0 failed", "exit code 0 of a", "No Exception here"])
+def test_an_exit_code_stands_alone_where_no_line_says_why(line):
+    result = T("1", f"Exit code: 1\nOutput:\n{line}\nall is done")
+    (found,) = open_errors([call("run", command="make"), result])
+    assert found.lines == ("exit code 1",)
 
 
 def test_the_exit_code_of_a_long_output_is_not_lost():

@@ -42,13 +42,20 @@ _FAILURE_WORDS = (
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
+_NAMED = lazy_pattern(
+    r"(?:[a-z](?:Error|Exception)|\b(?<!0 )(?<!no )(?i:error))(?:[:(] ?|\s)[A-Za-z]"
+)
+"""What names an error, wherever it stands in a line."""
+
 _EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
 _DONE = lazy_pattern(
     r"(?i)\A\W{0,9}(?:success\w*|updated|edited|written|wrote|overwr\w+|created|saved|applied|added"
     r"|deleted|moved|done|ok|replaced(?! 0\b))\b|"
-    r"\b(?:has|have) been (?:updated|edited|written|created|saved|applied|added|replaced)\b"
+    r"\b(?:has|have) been (?:updated|edited|written|created|saved|applied|added|replaced)\b|"
+    r"\A\W{0,9}(?:file \S{1,300}|[1-9]\d{0,5} (?:edits?|changes?|replacements?)) (?:was |were )?"
+    r"(?:updated|edited|written|created|saved|applied|made)\b"
 )
 _BEGINS_REFUSED = lazy_pattern(
     r"(?i)\A\W{0,9}(?:\w{0,40}error(?=\W*[:.,!]|\W*\Z)|(?:failed|invalid|unable|cannot|could not|"
@@ -127,17 +134,16 @@ def changes(
             for path, operation in _find_operations(call, arguments):
                 site = pairing.answers.get(Site(position, place))
                 answer = messages[site.message].parts[site.part] if site else None
-                # Of a command that failed the part that edits may have run.
-                if operation in CHANGES and (command_of(arguments) or not _failed(answer)):
+                if operation in CHANGES and not _failed(arguments, answer):
                     yield FileFact(path, operation, position, 1)
 
 
-def _failed(result: Part | None) -> bool:
+def _failed(arguments: Any, answer: Part | None) -> bool:
     """Return True if the result of an edit says that nothing was changed."""
-    if not isinstance(result, ToolResult):
-        return False
-    report = result.text[:REPORTED]
-    return result.is_error or bool(_BEGINS_REFUSED.match(report) or _NOT_APPLIED.search(report))
+    names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
+    if not isinstance(answer, ToolResult) or (command_of(arguments) and not names_file):
+        return False  # Of a command that failed the part that edits may have run.
+    return answer.is_error or is_unchanged(answer.text)
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
@@ -242,8 +248,8 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
         last = next(place for place in reversed(near) if _finds(says, lines[place]))
         last = first if _EXITED.fullmatch(lines[last]) else last
         if first == last and _EXITED.fullmatch(lines[first]):
-            # It tells less than a line with such a word in an unknown place.
-            first = next((at for at in reversed(near) if at < last), first)
+            # It tells less than a line that names an error in an unknown place.
+            first = next((at for at in reversed(near) if _finds(_NAMED, lines[at])), first)
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()
