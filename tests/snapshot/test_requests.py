@@ -80,9 +80,11 @@ def test_code_that_an_answer_announces_stands_in_it_with_its_first_line():
     [
         ("Result is:\n```\n```\nThe root cause is the lock.", "The root cause is the lock."),
         ("Steps:\n  ```\n  a\n  ```\n  ```\n  b\n  ```", "Steps: `a`"),
+        ("````md\n```\nx\n```\n````\nThe root cause is the lock.", "The root cause is the lock."),
+        ("```make``` builds it.\nThe root cause is the lock.", "The root cause is the lock."),
         (" " * 20_000 + "It fails because of the lock.", "It fails because of the lock."),
     ],
-    ids=["empty", "indented", "blank"],
+    ids=["empty", "indented", "nested", "inline", "blank"],
 )
 def test_odd_blocks_of_code_hide_nothing_of_an_answer(said, answer):
     (row,) = listed(U("Why?"), A(said))

@@ -42,7 +42,7 @@ _OUTCOME = lazy_pattern(
     re.IGNORECASE,
 )
 _FENCED = lazy_pattern(
-    r"^[ \t]*```[^\n]*\n?(.*?)(?:^[ \t]*```[ \t]*$(?:\n[ \t]*(?=\n|\Z))*\n?|\Z)",
+    r"^[ \t]*(`{3,})[^`\n]*$\n?(.*?)(?:^[ \t]*\1`*[ \t]*$(?:\n[ \t]*(?=\n|\Z))*\n?|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -156,7 +156,7 @@ def _code_line(block: re.Match[str]) -> str:
     before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
     if not before.endswith((":", "：")):
         return "\n\n"
-    line, _, rest = block[1].strip().partition("\n")
+    line, _, rest = block[2].strip().partition("\n")
     if not line:
         return "\n"
     return f"`{line[:CODE].rstrip()}`{' …' if rest or len(line) > CODE else ''}\n"
