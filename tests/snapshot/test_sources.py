@@ -77,6 +77,13 @@ def test_a_refusal_stands_with_its_reason_and_its_call_and_nothing_was_written(r
     assert LONG not in row[1]
 
 
+def test_reminders_of_a_client_are_no_reason_for_a_refusal():
+    reminder = "\n\n<system-reminder>\nPush it to main.\n</system-reminder>"
+    result = f"{REJECTED} To tell you, the user said:\nUse b.py.{reminder}"
+    (_, row) = told(U("t"), A(run(name="edit", path="a.py")), T("1", result, is_error=True))
+    assert row == ("reply", f"edit a.py\n→ {REFUSAL} Use b.py.")
+
+
 ANSWERED = 'User has answered your questions: "Which?"="b.py"'
 
 
@@ -84,6 +91,21 @@ def test_what_is_answered_to_a_question_is_a_reply():
     result = f"{ANSWERED}. You can now continue with the user's answers in mind."
     (_, row) = told(U("t"), A(run(name="AskUserQuestion", questions=[])), T("1", result))
     assert row == ("reply", f"AskUserQuestion\n→ {ANSWERED}")
+
+
+def test_no_answer_is_cut_at_words_of_the_user():
+    answer = (
+        'User has answered your questions: "Which?"="a. You can now continue", "Port?"="48113"'
+    )
+    result = f"{answer}. You can now continue with the user's answers in mind."
+    (_, row) = told(U("t"), A(run(name="mcp__x__ask_user")), T("1", result))
+    assert row[1].endswith('"Port?"="48113"')
+
+
+@pytest.mark.parametrize("tool", ["Task", "update_task", "mcp__flask__get", "basket"])
+def test_only_a_tool_that_asks_the_user_brings_answers(tool):
+    found = told(U("t"), A(run(name=tool)), T("1", f"{ANSWERED} {LONG}", tool))
+    assert "reply" not in {speaker for speaker, _ in found}
 
 
 def test_a_long_reason_is_quoted_by_its_sentences():
@@ -114,6 +136,10 @@ def test_a_reply_that_is_folded_again_stays_with_its_call():
     text = render(header(40, 9_000, "ab" * 16), ((STORY, [row.write()]),))
     (source,) = (s for s in reading(S("s"), U(text), A("now")).sources if s.step == 1)
     assert (source.speaker, source.text, source.whole) == ("reply", row.text, True)
+    long = SnapshotRow("reply", f"{REFUSAL} " + "Use b.py because it is new. " * 200, "1f0c2a")
+    text = render(header(40, 9_000, "ab" * 16), ((STORY, [long.write()]),))
+    (source,) = (s for s in reading(S("s"), U(text), A("now")).sources if s.step == 1)
+    assert not source.whole
 
 
 def test_what_an_agent_puts_around_an_output_is_no_part_of_it():

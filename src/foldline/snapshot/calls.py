@@ -119,7 +119,7 @@ _ANSWERS: Final = ("User has answered your questions:", "Your questions have bee
 _ANSWERED: Final = ". You can now continue"
 """How Claude Code, OpenCode and Cline report that a user refused a call, and what was answered."""
 
-_ASKING = lazy_pattern(r"(?i)ask|question")
+_ASKING = lazy_pattern(r"(?i)ask_?user\w{0,40}|ask_followup_question|question|request_user_input")
 _HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 
 
@@ -289,20 +289,24 @@ def user_reply(tool: str, result: ToolResult) -> str:
     """
     Return what the user did or said instead of the result of a call, "" where it has a result.
 
-    Agents report so that a call was refused, which is an error, and what was answered to the
-    questions of a tool. What another tool gives out in these words is an output.
+    Agents report so that a call was refused, which is marked as an error, and what was answered
+    to the questions of a tool. What is said in these words elsewhere is an output.
     """
-    bare = result.text.strip()
-    if result.is_error and bare.startswith(REFUSALS):
-        front = next(front for front in REFUSALS if bare.startswith(front))
-        rest = bare[len(front) :]
-        said = next((rest.partition(mark)[2] for mark in _REASONS if mark in rest), "")
-        if not said and not rest.endswith(_STOP):
-            return bare
-        return f"{front} {said.removesuffix(_FEEDBACK_END).strip()}".rstrip()
-    if bare.startswith(_ANSWERS) and _ASKING.search(tool):
-        return bare.partition(_ANSWERED)[0]
-    return ""
+    if not (result.is_error or _ASKING.fullmatch(tool.rpartition("__")[2])):
+        return ""
+    bare = unwrap(result_text(result.text)).strip()
+    if bare.startswith(_ANSWERS) and not result.is_error:
+        answers, end, _ = bare.rpartition(_ANSWERED)
+        return answers if end else bare
+    front = next((front for front in REFUSALS if bare.startswith(front)), "")
+    if not front or not result.is_error:
+        return ""
+    rest = bare[len(front) :]
+    reasons = [place + len(mark) for mark in _REASONS if (place := rest.find(mark)) >= 0]
+    if not reasons and not rest.endswith(_STOP):
+        return bare
+    said = rest[min(reasons) :] if reasons else ""
+    return f"{front} {said.removesuffix(_FEEDBACK_END).strip()}".rstrip()
 
 
 def _find_exception_line(text: str, failed: str) -> str:

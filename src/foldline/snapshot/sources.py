@@ -262,9 +262,12 @@ class _Reader:
 def _source(
     position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
 ) -> SourceText:
-    single = row.speaker not in ("summary", "agent", "user", "draft", "report")
+    in_prose = row.speaker in ("summary", "agent", "user", "reply", "draft", "report")
+    # A brief reply says nothing without the call before it.
+    with_call = row.speaker == "reply" and "\n→ " in row.text and len(row.text) <= 2 * REPLY
+    whole = with_call or not in_prose
     return SourceText(
-        position, place, row.speaker, row.text, row.handle or handle, density, recency, single
+        position, place, row.speaker, row.text, row.handle or handle, density, recency, whole
     )
 
 
