@@ -165,7 +165,7 @@ def _shortened(
         room = whole // 4
         query = " ".join(fact.question for fact in wanted) if asked else "Please continue."
         how = Shortening(query, COUNTER, WORDS["en"])
-        chosen = choose_method(kind, whole, room, matches=asked).method
+        chosen = choose_method(kind, whole, room, matches_query=asked).method
         short = [
             without_model(method, text, room, how)
             for method in ("truncate", "window", "excerpt", chosen)

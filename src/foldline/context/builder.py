@@ -329,8 +329,12 @@ def _fixed_packets(
     query: str, instructions: str | None, output: str | None, frame: ContextFrame
 ) -> tuple[ContextPacket, ...]:
     """Return what is always in: rules, question, and what is wanted."""
-    answer = f"{frame.words.output if output is None else output}\n{frame.words.data}"
-    texts = {"system_instruction": instructions or "", "task": query, "output": answer.strip()}
+    output_rules = f"{frame.words.output if output is None else output}\n{frame.words.data}"
+    texts = {
+        "system_instruction": instructions or "",
+        "task": query,
+        "output": output_rules.strip(),
+    }
     return tuple(
         ContextPacket(text, relevance_score=1.0, metadata={"type": kind}, mandatory=True)
         for kind, text in texts.items()

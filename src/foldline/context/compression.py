@@ -98,7 +98,7 @@ def choose_method(
     tokens: int,
     room: int,
     *,
-    matches: bool = True,
+    matches_query: bool = True,
     repeated: bool = False,
     model: bool = False,
 ) -> ShorteningMethod:
@@ -109,7 +109,7 @@ def choose_method(
         kind: What sort of text it is.
         tokens: What it takes.
         room: What it may take, in tokens.
-        matches: Whether words of the query stand in it.
+        matches_query: Whether words of the query stand in it.
         repeated: Whether a shorter form of it was sent before that fits now, and holds what is
             asked.
         model: Whether a model is at hand that can read it whole.
@@ -120,13 +120,13 @@ def choose_method(
         (tokens <= room, "keep", "it fits"),
         (repeated, "repeat", "the prompt cache holds its shorter form"),
         (room < LITTLE_ROOM, "truncate", "there is hardly room"),
-        (talk and not matches, "window", "what was said last counts"),
+        (talk and not matches_query, "window", "what was said last counts"),
         (talk, "mixed", "the last words, and what answers from before"),
         (tokens - room <= LITTLE_LOSS * tokens, "truncate", "little is lost"),
-        (not prose and matches, "excerpt", f"{kind} is needed letter by letter"),
+        (not prose and matches_query, "excerpt", f"{kind} is needed letter by letter"),
         (not prose, "mixed", "the end, and what stands out before it"),
         (summed, "summary", "other words will do"),
-        (matches, "excerpt", "sentences that answer the query"),
+        (matches_query, "excerpt", "sentences that answer the query"),
         (True, "truncate", "nothing tells which sentences matter"),
     )
     return next(ShorteningMethod(method, because) for holds, method, because in rows if holds)
@@ -195,7 +195,7 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
         that fails, is too long, or names things that the text does not name is not used.
     """
     scored, counter = choice.scored, how.counter
-    packet, matches = scored.packet, bool(scored.matched)
+    packet, matches_query = scored.packet, bool(scored.matched)
     whole = counter.text(packet.content)
     room = max(0, choice.room - (scored.tokens - whole))
     text = how.former.get(fingerprint(packet), "")
@@ -203,7 +203,9 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
     fits = fits and term_set(text).issuperset(scored.matched)
     readable = how.reader is not None and whole + room + PROMPT_TOKENS <= how.reader.window
     kind = kind_of(packet)
-    chosen = choose_method(kind, whole, room, matches=matches, repeated=fits, model=readable)
+    chosen = choose_method(
+        kind, whole, room, matches_query=matches_query, repeated=fits, model=readable
+    )
     if chosen.method == "summary":
         text, refused = yield from _summary(packet, room, how)
         if refused:

@@ -146,11 +146,11 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         raise InputError(
             f"A prompt of {len(prompt):,} characters is no prompt", hint="Give the rules alone."
         )
-    clauses = sentences(prompt)
+    found_sentences = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (
         _find_hard_coded, _vague, _twice, _contradicting, _missing,
     )  # fmt: skip
-    found = [problem for check in checks for problem in check(prompt, clauses)]
+    found = [problem for check in checks for problem in check(prompt, found_sentences)]
     return tuple(sorted(found, key=lambda problem: (problem.line, problem.rule)))
 
 
@@ -179,40 +179,42 @@ def _problem(rule: Rule, at: Sentence, other: int = 0, severity: Severity = "war
     return Problem(rule, severity, at.line, quote, *EXAMPLES[rule], other)
 
 
-def _find_hard_coded(prompt: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
+def _find_hard_coded(prompt: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
     """Find programs in prose, values that change elsewhere, and shouting."""
-    conditions = [one for one in clauses if one.limited]
+    conditions = [one for one in found_sentences if one.limited]
     many = len(conditions) >= MANY_CONDITIONS
-    if many and len(conditions) >= DENSE_CONDITIONS * len(clauses):
+    if many and len(conditions) >= DENSE_CONDITIONS * len(found_sentences):
         yield _problem("conditions", conditions[0], conditions[-1].line)
-    for one in clauses:
+    for one in found_sentences:
         if HARD_LITERAL.search(one.text):
             yield _problem("literal", one, severity="hint")
-    shouted = [one for one in clauses if SHOUTED.search(one.text)]
+    shouted = [one for one in found_sentences if SHOUTED.search(one.text)]
     if len(SHOUTED.findall(prompt)) >= MANY_SHOUTS:
         yield _problem("shouting", shouted[0])
 
 
-def _vague(_: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
+def _vague(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
     """Find wishes that nobody could check."""
-    for one in clauses:
+    for one in found_sentences:
         if VAGUE.search(one.text) and not CONCRETE.search(one.text):
             yield _problem("vague", one)
 
 
-def _twice(_: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
+def _twice(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
     """Find rules that are there already, in the same or nearly the same words."""
-    for at, one in enumerate(clauses[:MOST_COMPARED]):
-        for other in clauses[:at]:
+    for at, one in enumerate(found_sentences[:MOST_COMPARED]):
+        for other in found_sentences[:at]:
             least = min(len(one.terms), len(other.terms))
             if least >= LEAST_TERMS and _alike(one, other) >= ALIKE and not _clash(one, other):
                 yield _problem("twice", one, other.line)
                 break
 
 
-def _contradicting(_: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
+def _contradicting(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
     """Find rules about one thing that demand opposites."""
-    demanding = [one for one in clauses if one.orders or any(map(any, one.sides))][:MOST_COMPARED]
+    demanding = [one for one in found_sentences if one.orders or any(map(any, one.sides))][
+        :MOST_COMPARED
+    ]
     for at, one in enumerate(demanding):
         for other in demanding[:at]:
             if _clash(one, other):
@@ -220,9 +222,9 @@ def _contradicting(_: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
                 break
 
 
-def _missing(prompt: str, clauses: Sequence[Sentence]) -> Iterator[Problem]:
+def _missing(prompt: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
     """Find what a prompt of any use tells: who, in which form; and sections where it is long."""
-    first = clauses[0] if clauses else Sentence(prompt.strip(), 1, frozenset())
+    first = found_sentences[0] if found_sentences else Sentence(prompt.strip(), 1, frozenset())
     if not ROLE.search(prompt):
         yield _problem("no role", first, severity="hint")
     if not OUTPUT.search(prompt):

@@ -75,10 +75,10 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
         if call.message in calling and not is_own(messages[answer.message], dialect)
     ]
     changed = Counter(index for index, _ in sites)
-    user_indexes = {index for index, n in changed.items() if n == len(messages[index].parts)}
+    indexes_to_user = {index for index, n in changed.items() if n == len(messages[index].parts)}
     parts = {Site(index, at): _as_text(messages[index].parts[at]) for index, at in sites}
     return [
-        replace(message, role="user") if index in user_indexes else message
+        replace(message, role="user") if index in indexes_to_user else message
         for index, message in enumerate(_replace_parts(messages, parts))
     ]
 

@@ -289,13 +289,13 @@ def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
     return out
 
 
-def _finds(text: str, prefix: str) -> Iterator[int]:
-    position = text.find(prefix)
+def _finds(text: str, needle: str) -> Iterator[int]:
+    position = text.find(needle)
     for _ in range(MOST_HITS):
         if position < 0:
             return
         yield position
-        position = text.find(prefix, position + len(prefix))
+        position = text.find(needle, position + len(needle))
 
 
 def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:

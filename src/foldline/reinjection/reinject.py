@@ -128,14 +128,14 @@ class Detach:
     def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
         """Leave out every attachment that is not pinned."""
         yield from ()
-        attachments = tuple(
+        attachment_ids = tuple(
             message.id
             for index, message in enumerate(view.messages)
             if message.is_attachment() and index not in view.protected
         )
-        if not attachments:
+        if not attachment_ids:
             return Plan(reason="nothing was put back earlier")
-        return Plan((Drop(attachments, KIND),))
+        return Plan((Drop(attachment_ids, KIND),))
 
 
 def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:

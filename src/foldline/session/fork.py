@@ -52,8 +52,8 @@ def _select_batches(
     length = len(kept)
     # What nobody has answered yet, and what the user said last, a compaction leaves alone.
     answered = max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
-    user_ids = [message.id for message in kept if message.role == "user"]
-    known = {message.id for message in kept[: answered + 1]}.difference(user_ids[-1:])
+    user_message_ids = [message.id for message in kept if message.role == "user"]
+    known = {message.id for message in kept[: answered + 1]}.difference(user_message_ids[-1:])
     for batch in batches:
         edits = restore_batch(batch).edits
         made = {edit.snapshot.id for edit in edits if isinstance(edit, Fold)}
