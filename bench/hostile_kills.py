@@ -70,7 +70,7 @@ def lost(path: Path, policy: str, acknowledged: list[str]) -> tuple[list[str], l
         if len(numbers) - len(acknowledged) not in (0, 1):
             wrong.append("there are messages that nobody sent")
         edits = session._state.history.edits()  # the log and what is shown of it
-        shown = tuple(session._state.shown.messages.values())
+        shown = tuple(session._state.current_view.messages.values())
         if apply(session.messages, edits) != shown:
             wrong.append("the view is not of one moment")
         for receipt in session.receipts:

@@ -848,7 +848,7 @@ def test_an_answer_without_real_usage_is_no_anchor(opened):
     session.append(said(21), usage=Usage())
     session.append(said(22), usage=Usage(input=9_000))
 
-    assert session._state.shown.anchor is None
+    assert session._state.current_view.anchor is None
 
 
 # --- export --------------------------------------------------------------------------------

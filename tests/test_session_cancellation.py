@@ -57,7 +57,7 @@ def known(session):
     stored = state.setting.store.load("s")
     return (
         tuple(message.raw["content"] for message in session.messages),
-        tuple(state.shown.messages),
+        tuple(state.current_view.messages),
         session.tokens,
         session.receipts,
         stored.batches,

@@ -75,7 +75,7 @@ def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(place, polic
                 if batch.undone_at is None
                 for edit in batch.edits
             ]
-            shown = session._state.shown.wires(OpenAIChatDialect())
+            shown = session._state.current_view.wires(OpenAIChatDialect())
             replayed = OpenAIChatDialect().messages(apply(session.messages, in_effect))
             handles = {handle for receipt in session.receipts for handle in receipt.recall}
             recalled = {session.recall(handle).message_id for handle in handles}

@@ -109,13 +109,13 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule()
     def it_is_opened_again(self):
-        before = (self.session._state.shown.wires(OpenAIChatDialect()), self.session.tokens)
+        before = (self.session._state.current_view.wires(OpenAIChatDialect()), self.session.tokens)
         pins = [message.pinned for message in self.session.messages]
         self.session.close()
         self.open()
 
         assert (
-            self.session._state.shown.wires(OpenAIChatDialect()),
+            self.session._state.current_view.wires(OpenAIChatDialect()),
             self.session.tokens,
         ) == before
         assert [message.pinned for message in self.session.messages] == pins
@@ -127,13 +127,15 @@ class SessionMachine(RuleBasedStateMachine):
         counter = state.setting.counter
 
         assert [message.raw for message in self.session.messages] == self.log
-        assert state.shown.wires(OpenAIChatDialect()) == OpenAIChatDialect().messages(replayed)
+        assert state.current_view.wires(OpenAIChatDialect()) == OpenAIChatDialect().messages(
+            replayed
+        )
         assert self.session.tokens == sum(counter.message(message) for message in replayed)
 
     @invariant()
     def everything_that_was_removed_is_recalled(self):
         originals = {message.id: message.raw for message in self.session.messages}
-        gone = originals.keys() - self.session._state.shown.messages.keys()
+        gone = originals.keys() - self.session._state.current_view.messages.keys()
 
         for number in sorted(gone)[:3]:
             assert self.session.recall(number).raw == originals[number]

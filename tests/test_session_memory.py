@@ -257,7 +257,7 @@ def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(cha
     session.extend(said(number) for number in range(DUE))
     assert model.begun.wait(60)
     CHANGES[change](session)
-    shown = session._state.shown.wires(session._state.codec.dialect)
+    shown = session._state.current_view.wires(session._state.codec.dialect)
     # Nothing more is due, so that only the fate of the first one is seen.
     session._state.shelf.appended = -(10**6)
     model.go_on.set()
@@ -265,7 +265,7 @@ def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(cha
 
     assert session.memory is None
     assert store.load("s").memory is None
-    assert session._state.shown.wires(session._state.codec.dialect) == shown
+    assert session._state.current_view.wires(session._state.codec.dialect) == shown
 
 
 @pytest.mark.requirement("K27")

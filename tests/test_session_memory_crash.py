@@ -88,12 +88,12 @@ def examined(path, acknowledged):
     with reopened(path) as session:
         numbers = [message.id for message in session.messages]
         state, wires = session._state, OpenAIChatDialect()
-        shown = state.shown.wires(wires)
+        shown = state.current_view.wires(wires)
         replayed = wires.messages(apply(session.messages, state.history.edits()))
         memory = session.memory
         handles = {handle for receipt in session.receipts for handle in receipt.recall}
         recalled = {session.recall(handle).message_id for handle in handles}
-        all_shown = tuple(state.shown.messages.values())
+        all_shown = tuple(state.current_view.messages.values())
         misfit = memory.misfit(all_shown, "openai-chat") if memory else ""
 
     # At most the one append that was under way is there without having been acknowledged.

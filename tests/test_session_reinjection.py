@@ -100,7 +100,7 @@ def opened(root):
 
 
 def attachments(session):
-    shown = session._state.shown.messages.values()
+    shown = session._state.current_view.messages.values()
     return [message.text for message in shown if message.is_attachment()]
 
 
@@ -134,7 +134,7 @@ def test_over_many_turns_every_view_is_valid_within_its_limit_and_has_one_attach
         texts = attachments(session)
         assert len(texts) <= 1
         seen += bool(texts)
-        spoken = [m for m in session._state.shown.messages.values() if m.is_spoken()]
+        spoken = [m for m in session._state.current_view.messages.values() if m.is_from_user()]
         assert all(ATTACHMENT_HEADER not in message.text for message in spoken)
         assert "Mend the build" in json.dumps(view)
     assert seen > 20

@@ -138,7 +138,7 @@ def test_what_the_archive_did_not_take_names_no_handle():
     session = filled(Full())
     with pytest.raises(StoreError):
         session.view()
-    shown = session._state.shown.wires(session._state.codec.dialect)
+    shown = session._state.current_view.wires(session._state.codec.dialect)
     assert shown == [said(number) for number in range(70)]
 
 

@@ -74,7 +74,7 @@ def test_a_message_of_results_alone_is_a_tool_message(
 ) -> None:
     wire = [{"role": "user", "content": [answer("a"), *extra]}]
     message = anthropic.decode(wire).messages[0]
-    assert (message.role, message.is_spoken()) == (role, spoken)
+    assert (message.role, message.is_from_user()) == (role, spoken)
 
 
 def test_the_words_of_a_text_document_are_counted_and_the_bytes_of_a_pdf_are_not() -> None:

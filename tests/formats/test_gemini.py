@@ -135,7 +135,7 @@ class TestReading:
             GeminiDialect().decode([user(answer("f", {"output": "x"}), "and now?")]).messages[0]
         )
         assert message.role == "user"
-        assert message.is_spoken()
+        assert message.is_from_user()
 
     @pytest.mark.parametrize(
         "part",

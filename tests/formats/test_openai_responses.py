@@ -102,7 +102,7 @@ def test_reasoning_calls_and_outputs_move_together() -> None:
 def test_items_of_the_provider_are_carried_along_without_their_secrets(item: dict) -> None:
     message = responses.decode([item]).messages[0]
     assert isinstance(message.parts[0], Opaque)
-    assert not message.is_spoken()
+    assert not message.is_from_user()
     assert "EEE" not in "".join(visible_texts(message))
     assert responses.messages([message, Message("user", (Text("hi"),))])[0] is item
 

@@ -13,7 +13,7 @@ from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 def pending(messages, call):
     results = False
     for message in messages[call.message + 1 :]:
-        if message.is_spoken() or (results and message.role == "assistant"):
+        if message.is_from_user() or (results and message.role == "assistant"):
             return False
         results = results or bool(message.results)
     return True

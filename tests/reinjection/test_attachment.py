@@ -31,8 +31,8 @@ def test_an_attachment_is_known_and_is_not_what_the_user_said():
     message = Message("user", (Text(render(["x"])),))
     assert message.text.startswith(ATTACHMENT_HEADER)
     assert message.is_attachment()
-    assert not message.is_spoken()
-    assert Message("user", (Text("hello"), Text(render(["x"])))).is_spoken()
+    assert not message.is_from_user()
+    assert Message("user", (Text("hello"), Text(render(["x"])))).is_from_user()
 
 
 @pytest.mark.requirement("C15")

@@ -168,7 +168,7 @@ def test_results_of_two_turns_in_one_message_part():
 def test_what_a_user_said_beside_a_late_result_stays_where_it_was():
     late = Message("user", (*T("1", "late").parts, Text("and then?")))
     after = mended(U("t"), A(c("1")), A("aloud"), U("u"), late, dialect="anthropic")
-    assert [message.text for message in after if message.is_spoken()] == ["t", "u", "and then?"]
+    assert [message.text for message in after if message.is_from_user()] == ["t", "u", "and then?"]
     assert after[3].results[0].text == "late"
 
 

@@ -124,12 +124,12 @@ def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(stor
 
     while True:
         with opened(WithoutCheckpoints(store)) as session:
-            assert session._state.shown.wires(session._state.codec.dialect) == view
+            assert session._state.current_view.wires(session._state.codec.dialect) == view
         with opened(store) as session:
-            assert session._state.shown.wires(session._state.codec.dialect) == view
+            assert session._state.current_view.wires(session._state.codec.dialect) == view
             if session.undo() is None:
                 break
-            view = session._state.shown.wires(session._state.codec.dialect)
+            view = session._state.current_view.wires(session._state.codec.dialect)
     assert view == [wire for number in range(40) for wire in turn(number)]
     assert store.load("s").checkpoint is None
 

@@ -59,7 +59,7 @@ def test_the_text_of_a_result_leaves_media_out():
     ],
 )
 def test_a_user_speaks_only_where_a_person_said_something(message, spoken):
-    assert message.is_spoken() is spoken
+    assert message.is_from_user() is spoken
 
 
 def test_calls_and_results_are_found_among_other_parts():

@@ -256,7 +256,7 @@ def _kind(part: Part, message: Message) -> str:
 
 def home_kind(message: Message) -> str:
     """Return the kind of what a message takes besides its parts, and of its plain texts."""
-    if message.role == "tool" or (message.results and not message.is_spoken()):
+    if message.role == "tool" or (message.results and not message.is_from_user()):
         return "tool results"
     is_summarized = message.role == "user" and (is_snapshot(message) or is_summary(message.text))
     return "snapshot" if is_summarized else message.role
@@ -295,7 +295,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _old_reasoning(messages: Sequence[Message]) -> Iterator[Thinking]:
-    latest = max((i for i, message in enumerate(messages) if message.is_spoken()), default=0)
+    latest = max((i for i, message in enumerate(messages) if message.is_from_user()), default=0)
     for message in messages[:latest]:
         yield from (part for part in message.parts if isinstance(part, Thinking))
 

@@ -174,7 +174,9 @@ def step_of(log: Mapping[str, Message], message: Message) -> tuple[Message, ...]
     at, waiting, answered = len(near) - 1, sum(len(one.calls) for one in near), False
     for one in ids[index + 1 : index + STEP]:
         following = log[one]
-        if following.is_spoken() or (answered and following.role == "assistant" and waiting <= 0):
+        if following.is_from_user() or (
+            answered and following.role == "assistant" and waiting <= 0
+        ):
             break
         answered = answered or bool(following.results)
         waiting += len(following.calls) - len(following.results)

@@ -56,8 +56,8 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
         return []
     wires = [plain(apply_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
     with _unreadable():
-        dialect, final = state.codec.choose(wires, state.shown.log)
-        readings = read(dialect, wires, state.shown.log)
+        dialect, final = state.codec.choose(wires, state.current_view.log)
+        readings = read(dialect, wires, state.current_view.log)
     now = state.setting.clock()
     with _assign_ids(state, readings, usage) as messages:
         entries = [
@@ -66,7 +66,7 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
         ]
         batch = _bounds(state, entries, now)
         change = Change(
-            at=len(state.shown.log),
+            at=len(state.current_view.log),
             messages=tuple(encode_stored(entry.message, entry.form, now) for entry in entries),
             batches=() if batch is None else (batch.to_stored(),),
             dialect="" if dialect.name == state.known_dialect else dialect.name,
@@ -122,7 +122,7 @@ def _assign_ids(
 
 def _settle(state: SessionState, dialect: Dialect, *, final: bool) -> None:
     if state.codec.dialect not in (None, dialect):
-        state.shown.reread(reread(dialect, state.shown.log), state.history.steps())
+        state.current_view.reread(reread(dialect, state.current_view.log), state.history.steps())
     state.codec.settle(dialect, final=final)
     state.known_dialect = dialect.name
     if state.setting.by_format:
@@ -130,13 +130,13 @@ def _settle(state: SessionState, dialect: Dialect, *, final: bool) -> None:
 
 
 def _show(state: SessionState, entry: NewMessage) -> None:
-    count = state.shown.append(entry.message)
+    count = state.current_view.append(entry.message)
     state.ids.confirm(entry.message.id)
     if entry.edits:
-        count += state.shown.rewrite(entry.message.id, entry.view_message)
+        count += state.current_view.rewrite(entry.message.id, entry.view_message)
     state.pace.grow(count)
     state.shelf.appended += count
-    state.observe(entry.message, state.shown.tokens, count)
+    state.observe(entry.message, state.current_view.tokens, count)
 
 
 # --- giant tool outputs --------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _entry(
         return NewMessage(message, form, message)
     from foldline.strategies.truncate import bound
 
-    handle = Handles(state.shown.log.register, together)[message.id]
+    handle = Handles(state.current_view.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)
     return NewMessage(message, form, reduce(rewrite_part, edits, message), edits)
 
@@ -163,7 +163,7 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
     edits = tuple(edit for entry in entries for edit in entry.edits)
     if not edits:
         return None
-    counter, current = state.setting.counter, state.shown
+    counter, current = state.setting.counter, state.current_view
     whole = current.tokens + sum(counter.message(entry.message) for entry in entries)
     cut = current.tokens + sum(counter.message(entry.view_message) for entry in entries)
     size = len(current.messages) + len(entries)
@@ -232,7 +232,7 @@ def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
             raise
         raise _with_index(error, error.index + done) from error
     done += len(wires)
-    state.shown.note_import(done)
+    state.current_view.note_import(done)
     return done
 
 

@@ -73,7 +73,7 @@ class Picture:
 
 def take(state: SessionState) -> Picture:
     """Take the picture; nothing in it changes when the session goes on."""
-    setting, current = state.setting, state.shown
+    setting, current = state.setting, state.current_view
     state.shelf.appended = 0
     view = current.view(state.codec.name)
     budget = convert_budget(setting.budget, state)
@@ -150,10 +150,10 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
     if state.shelf.revision != picture.revision:
         # What was compacted, pinned or taken back meanwhile counts; that is no problem.
         return
-    view_messages = tuple(state.shown.messages.values())
+    view_messages = tuple(state.current_view.messages.values())
     if found.prepared.misfit(view_messages, state.codec.name):
         return
-    change = Change(at=len(state.shown.log), memory=found.stored, time=found.prepared.time)
+    change = Change(at=len(state.current_view.log), memory=found.stored, time=found.prepared.time)
     with state.record(change):
         state.shelf.put(found, state.shelf.appended)
     note_prepared(state, found.prepared)

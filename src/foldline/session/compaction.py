@@ -53,11 +53,11 @@ def view(state: SessionState) -> Steps[list[Any]]:
         yield from compact(state, trigger="automatic")
     elif (saving := early_fold.find_saving(state)) is not None:
         yield from _fold_to_save(state, saving)
-    if state.shown.damaged:
+    if state.current_view.damaged:
         _mend(state)
     state.pace.active = state.setting.clock()
-    state.viewed = state.shown.epoch
-    sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    state.viewed = state.current_view.epoch
+    sent = [] if state.codec.dialect is None else state.current_view.wires(state.codec.dialect)
     made = apply_hooks(state.setting.hooks, "send", sent)
     if not isinstance(made, list):
         raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
@@ -89,7 +89,7 @@ def compact(
     allowed = state.setting.budget if budget is None else _budget(budget, state)
     counted = convert_budget(allowed, state) if own else allowed
     policy = force_policy(state.setting.policy) if force else state.setting.policy
-    before = state.shown.view(state.codec.name)
+    before = state.current_view.view(state.codec.name)
     if force and own:
         counted = counted.below(before.tokens)
     reason = _why_not(state, before, counted, policy, own=own, force=force)
@@ -104,7 +104,7 @@ def compact(
 
 def _fold_to_save(state: SessionState, saving: Saving) -> Steps[Receipt]:
     """Fold because that is cheaper; the receipt tells the sums."""
-    before = state.shown.view(state.codec.name)
+    before = state.current_view.view(state.codec.name)
     allowed = replace(state.setting.budget, target=saving.target)
     sizes = (allowed, convert_budget(allowed, state))
     ladder = early_fold.folding(state.setting.policy)
@@ -146,11 +146,11 @@ def fold(
         RecallError: A message is unknown, or no longer shown.
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
-    before = state.shown.view(state.codec.name)
+    before = state.current_view.view(state.codec.name)
     view_positions = dict.fromkeys(
-        (message.id for message in before.messages), len(state.shown.log)
+        (message.id for message in before.messages), len(state.current_view.log)
     )
-    born = Holdings(state.shown.originals).first_seen() | view_positions
+    born = Holdings(state.current_view.originals).first_seen() | view_positions
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
@@ -195,7 +195,7 @@ def _compact(
 
 def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
     """Return what is shown, and what a forced compaction would make of it; nothing is kept."""
-    before = state.shown.view(state.codec.name)
+    before = state.current_view.view(state.codec.name)
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
     budget = convert_budget(state.setting.budget, state)
@@ -209,7 +209,7 @@ def _outcome(
     """Return what becomes of a view, and the handles of what may go."""
     setting = state.setting
     # Shown messages include snapshots and what a repair inserted.
-    names = Handles(state.shown.log.register, before.messages)
+    names = Handles(state.current_view.log.register, before.messages)
     reader, _ = summarizer_now(state)
     memory = state.shelf.memory
     context = replace(
@@ -220,7 +220,7 @@ def _outcome(
         focus=focus,
         memory=None if memory is None else memory.prepared,
     )
-    learned = state.shown.statistics
+    learned = state.current_view.statistics
     before = replace(before, vocabulary=learned.vocabulary)
     sources = Sources(setting.config.files, read_files, learned.working)
     outcome = yield from compact_view(before, budget, policy, context, sources)
@@ -245,29 +245,29 @@ def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) ->
 
 def _mend(state: SessionState) -> None:
     """Mend what the provider would reject: a result whose call was folded, a call left open."""
-    before = state.shown.view(state.codec.name)
+    before = state.current_view.view(state.codec.name)
     edits = repair(before.messages, state.codec.name, before.pairing)
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
-        names = Handles(state.shown.log.register, before.messages)
+        names = Handles(state.current_view.log.register, before.messages)
         setting = state.setting
         receipt = build_receipt(before, outcome, setting.budget, setting.policy.name, names)
         _record(state, outcome, receipt)
     # Whatever is left is no fault that a repair knows: it is not looked for before every request.
-    state.shown.damaged = False
+    state.current_view.damaged = False
 
 
 def _budget(budget: Budget | int | str, state: SessionState) -> Budget:
     if isinstance(budget, Budget):
         return budget
     if isinstance(budget, str):
-        budget = Amount.parse(budget).of(state.shown.tokens)
+        budget = Amount.parse(budget).of(state.current_view.tokens)
     return Budget.of_tokens(budget)
 
 
 def convert_budget(budget: Budget, state: SessionState) -> Budget:
     """Express a budget, which is in the provider's tokens, in tokens as counted here."""
-    tokens, fill = state.shown.tokens, state.fill
+    tokens, fill = state.current_view.tokens, state.fill
     if tokens <= 0 or fill <= 0 or tokens == fill:
         return budget
     ratio = tokens / fill
@@ -286,7 +286,11 @@ def _why_not(
     """Return why nothing is to be tried, "" when something is."""
     if not before.messages:
         return "there are no messages"
-    if own and before.tokens <= budget.limit and state.history.is_fresh(len(state.shown.log)):
+    if (
+        own
+        and before.tokens <= budget.limit
+        and state.history.is_fresh(len(state.current_view.log))
+    ):
         return "nothing was appended since the last compaction"
     if not budget.is_due(policy.trigger, before.tokens):
         return "within budget" if budget.fixed else "below the trigger"
@@ -329,7 +333,7 @@ def _record(
     if not outcome.edits:
         _record_attempt(state, receipt)
         return
-    at, now = len(state.shown.log), state.setting.clock()
+    at, now = len(state.current_view.log), state.setting.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
     if memory is not None:
         batch = replace(batch, prepared=len(memory.prepared.edits))
@@ -337,7 +341,7 @@ def _record(
     text = "" if _has_account(outcome) else state.shelf.text
     checkpoint = None
     if batch.number >= state.checkpoint + EVERY:
-        checkpoint = checkpoint_of(state.shown.log, outcome.view.messages, batch.number)
+        checkpoint = checkpoint_of(state.current_view.log, outcome.view.messages, batch.number)
     change = Change(
         at,
         batches=(stored,),
@@ -348,15 +352,15 @@ def _record(
     with state.record(change):
         if checkpoint is not None:
             state.checkpoint = checkpoint.number
-        state.shown.show(outcome.view)
-        state.shelf.void(state.shown.tokens)
+        state.current_view.show(outcome.view)
+        state.shelf.void(state.current_view.tokens)
         state.shelf.text = text
         state.history.add(batch)
         state.note_attempt()
 
 
 def _record_attempt(state: SessionState, receipt: Receipt) -> None:
-    at, now, history = len(state.shown.log), state.setting.clock(), state.history
+    at, now, history = len(state.current_view.log), state.setting.clock(), state.history
     last = history.find_repeated(receipt)
     if last is None:
         batch = Batch(len(history.batches), at, ATTEMPT, receipt, now)

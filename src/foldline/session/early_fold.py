@@ -43,7 +43,7 @@ def course(state: SessionState, fill: int) -> Course:
     """Return how the session went since its last compaction that is in effect."""
     last = state.history.last()
     start, at = (0, 0) if last is None else (last.receipt.tokens_after, last.at)
-    messages = len(state.shown.log) - at
+    messages = len(state.current_view.log) - at
     return Course(min(start, fill), fill, messages / MESSAGES_A_REQUEST)
 
 

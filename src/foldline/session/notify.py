@@ -59,9 +59,9 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
     started = CompactionStarted(
         **_who(state),
         trigger=trigger,
-        tokens=state.shown.tokens,
+        tokens=state.current_view.tokens,
         limit=setting.budget.limit,
-        messages=len(state.shown.messages),
+        messages=len(state.current_view.messages),
         policy=setting.policy.name,
     )
     tell(state, started)

@@ -91,7 +91,7 @@ def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> D
 
 def _is_second(state: SessionState) -> bool:
     """Tell whether an overflow was dealt with since the last message was appended."""
-    now = len(state.shown.log)
+    now = len(state.current_view.log)
     since = takewhile(lambda batch: batch.at == now, reversed(state.history.batches))
     return any(
         batch.kind == COMPACTION
@@ -106,7 +106,7 @@ def _is_second(state: SessionState) -> bool:
 
 def _learn(state: SessionState, found: DetectedOverflow) -> None:
     """Take the real limit for this session, and what the shown messages really take."""
-    tokens, overhead = state.shown.tokens, state.setting.budget.overhead
+    tokens, overhead = state.current_view.tokens, state.setting.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given
     if found.given is None and found.limit is not None:
@@ -114,7 +114,7 @@ def _learn(state: SessionState, found: DetectedOverflow) -> None:
     taken = min(taken, FARTHEST * (tokens + overhead))
     if found.given is not None:
         state.calibration = state.calibration.observe(tokens, taken, overhead)
-    state.shown.anchor = Anchor(taken, tokens)
+    state.current_view.anchor = Anchor(taken, tokens)
     _shrink(state, found.limit or taken, found.output)
 
 
@@ -135,7 +135,10 @@ def _shrink(state: SessionState, limit: int, output: int) -> None:
 
 def _reduce_budget(state: SessionState) -> Budget:
     """Return what the messages may take now, as counted here, and less than they take."""
-    counted, less = compaction.convert_budget(state.setting.budget, state), state.shown.tokens - 1
+    counted, less = (
+        compaction.convert_budget(state.setting.budget, state),
+        state.current_view.tokens - 1,
+    )
     limit = max(1, min(counted.limit, less))
     return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
 
@@ -149,7 +152,7 @@ def _nobody(_: Ask) -> Reply:
 
 def _count_by_reason(state: SessionState) -> Counter[str]:
     """Return what takes the room, in tokens, by why it is there."""
-    view, taken = state.shown.view(state.codec.name), Counter[str]()
+    view, taken = state.current_view.view(state.codec.name), Counter[str]()
     for index, tokens in enumerate(view.counts):
         why = view.protected.get(index, OTHER)
         taken["system and tools" if why == "system" else why] += tokens

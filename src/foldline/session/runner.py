@@ -68,7 +68,7 @@ class SessionRunner:
     @property
     def tokens(self) -> int:
         """What the messages that the model sees take, in tokens; known without counting again."""
-        return self._state.shown.tokens
+        return self._state.current_view.tokens
 
     @property
     def pressure(self) -> Pressure:
@@ -83,7 +83,7 @@ class SessionRunner:
         Of a long session most of it is read from the store when it is first asked for; then it
         stays in memory. When the session is closed, nothing more can be read.
         """
-        return self._state.shown.log.whole()
+        return self._state.current_view.log.whole()
 
     @property
     def rounds(self) -> tuple[tuple[Message, ...], ...]:
@@ -93,7 +93,7 @@ class SessionRunner:
     @property
     def length(self) -> int:
         """How many messages were appended; known without reading them."""
-        return len(self._state.shown.log)
+        return len(self._state.current_view.log)
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
@@ -154,7 +154,7 @@ class SessionRunner:
 
         Of a long session, those in the newest 10,000 messages, and in what is shown.
         """
-        return newest(self._state.shown.statistics.working.touches)
+        return newest(self._state.current_view.statistics.working.touches)
 
     def is_in_view(self, path: str) -> bool:
         """
@@ -176,7 +176,7 @@ class SessionRunner:
         Args:
             view: What `view` or `overflowed` returned last.
         """
-        log, visible = self._state.shown.log.positions, self._state.shown.messages
+        log, visible = self._state.current_view.log.positions, self._state.current_view.messages
         known = {
             id(m.raw): log[m.id] for m in visible.values() if m.raw is not None and m.id in log
         }
@@ -195,7 +195,7 @@ class SessionRunner:
 
     def _recall(self, handle: str, access: dict[str, Any]) -> Recalled:
         state = self._state
-        holdings = state.history.holdings(state.shown.originals)
+        holdings = state.history.holdings(state.current_view.originals)
         return recall(holdings, handle, counter=state.setting.counter, **access)
 
     def _let_go(self) -> None:
@@ -308,7 +308,7 @@ class SessionRunner:
 
     async def aexport(self, target: Target) -> int:
         """Write the whole original transcript; see `export`."""
-        return await self._acall(lambda: export(self._state.shown.log, target))
+        return await self._acall(lambda: export(self._state.current_view.log, target))
 
     async def aclose(self) -> None:
         """Let go of the session; see `close`."""

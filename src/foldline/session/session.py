@@ -330,7 +330,7 @@ class Session(SessionRunner):
         Args:
             target: A path, written whole or not at all, or a text file that is open for writing.
         """
-        return self._call(lambda: export(self._state.shown.log, target))
+        return self._call(lambda: export(self._state.current_view.log, target))
 
     def close(self) -> None:
         """Let go of the session; closing twice is allowed."""

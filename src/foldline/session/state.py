@@ -94,7 +94,7 @@ class SessionState:
         self.generation = stored.generation
         self.number = stored.number
         log = Log(stored, self._read, self._load)
-        self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
+        self.current_view = CurrentView(self.setting.counter, log, self.setting.config.files)
         self.ids = MessageIds(log.positions)
         self.history = restore_history(stored, self._load)
         self.checkpoint = -1
@@ -126,9 +126,9 @@ class SessionState:
     def show_again(self, stored: StoredSession | None = None) -> None:
         """Show what the compactions in effect leave, beginning at what the newest showed."""
         found = (stored or self._load()).checkpoint
-        start = restore_checkpoint(self.shown.log, found)
+        start = restore_checkpoint(self.current_view.log, found)
         self.checkpoint = -1 if found is None or start is None else found.number
-        self.shown.restore(self.history.steps(self.checkpoint + 1), start)
+        self.current_view.restore(self.history.steps(self.checkpoint + 1), start)
 
     def _read(self, item: StoredMessage) -> Message:
         return decode_stored(self.codec.dialect, item)
@@ -144,25 +144,25 @@ class SessionState:
         """Take up where the last process was: growth since the last attempt, reported usage."""
         attempt = self.history.attempt()
         start = attempt or 0
-        late = self.shown.log[start:]
-        counts = [self.shown.counts.get(message.id, 0) for message in late]
-        tokens = self.shown.tokens - sum(counts)
+        late = self.current_view.log[start:]
+        counts = [self.current_view.counts.get(message.id, 0) for message in late]
+        tokens = self.current_view.tokens - sum(counts)
         if attempt is not None:
             self.pace.note_attempt(tokens <= self.setting.budget.limit, sum(counts))
-        self.viewed = self.shown.epoch
+        self.viewed = self.current_view.epoch
         for message, count in zip(late, counts, strict=True):
             tokens += count
             self.observe(message, tokens, count)
 
     def _remember(self, stored: StoredSession) -> None:
         """Take up the session memory, as long as exactly what it covers is shown."""
-        self.shelf.void(self.shown.tokens)
+        self.shelf.void(self.current_view.tokens)
         self.shelf.text = text_from_store(stored.memory)
         if stored.memory is None or not self.setting.config.memory.enabled:
             return
-        found = from_store(stored.memory, tuple(self.shown.messages.values()))
+        found = from_store(stored.memory, tuple(self.current_view.messages.values()))
         if found is not None:
-            behind = list(self.shown.counts.values())[len(found.prepared.covered) :]
+            behind = list(self.current_view.counts.values())[len(found.prepared.covered) :]
             self.shelf.put(found, sum(behind))
             # Counted once now, so that it costs nothing when it is taken up.
             self.setting.counter.messages(edit.snapshot for edit in found.prepared.folds)
@@ -207,10 +207,10 @@ class SessionState:
         usage = message.usage
         if usage is None or message.role != "assistant":
             return
-        unseen = self.shown.epoch and self.viewed != self.shown.epoch
+        unseen = self.current_view.epoch and self.viewed != self.current_view.epoch
         if usage.read <= 0 or usage.total > MOST_REPORTED or unseen:
             return
-        self.shown.anchor = Anchor(usage.total, tokens)
+        self.current_view.anchor = Anchor(usage.total, tokens)
         overhead = self.setting.budget.overhead
         self.calibration = self.calibration.observe(tokens - count, usage.read, overhead)
 
@@ -223,7 +223,7 @@ class SessionState:
         too: the next answer reports what of it was sent again), and what was appended since as
         counted here, corrected by what earlier answers taught.
         """
-        anchor, tokens = self.shown.anchor, self.shown.tokens
+        anchor, tokens = self.current_view.anchor, self.current_view.tokens
         if anchor is None:
             return self.calibration.apply(tokens)
         known = max(0, anchor.fill - self.setting.budget.overhead)

@@ -20,7 +20,7 @@ LONGEST = 400_000
 
 def _void(state: SessionState, text: str, **what: Any) -> Change:
     """Return a change after which nothing prepared holds, but the user's own text."""
-    at = len(state.shown.log)
+    at = len(state.current_view.log)
     memory = text_to_store(text, at, state.generation, state.setting.clock())
     return Change(at=at, memory=memory, forgets=True, **what)
 
@@ -40,14 +40,14 @@ def undo(state: SessionState) -> Receipt | None:
     batch = state.history.last()
     if batch is None:
         return None
-    at = len(state.shown.log)
+    at = len(state.current_view.log)
     with watch_compaction(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
         with state.record(_void(state, state.shelf.text, undone=batch.number)):
             state.history.undo(batch.number, at)
             state.show_again()
-            state.shelf.void(state.shown.tokens)
+            state.shelf.void(state.current_view.tokens)
             # Otherwise the next view would make the same compaction again.
             state.note_attempt()
         watch.receipt = batch.receipt
@@ -68,11 +68,11 @@ def pin(state: SessionState, handle: str) -> str:
     Raises:
         RecallError: There is no such message.
     """
-    number = resolve(handle, Holdings(state.shown.originals).first_seen()).id
-    if not state.shown.originals[number].pinned:
+    number = resolve(handle, Holdings(state.current_view.originals).first_seen()).id
+    if not state.current_view.originals[number].pinned:
         with state.record(_void(state, state.shelf.text, pinned=number)):
-            state.shown.pin(number)
-            state.shelf.void(state.shown.tokens)
+            state.current_view.pin(number)
+            state.shelf.void(state.current_view.tokens)
     return number
 
 
@@ -89,7 +89,7 @@ def remember(state: SessionState, text: str) -> None:
     """
     kept = _check_text(state, text) if text.strip() else ""
     with state.record(_void(state, kept, time=state.setting.clock())):
-        state.shelf.void(state.shown.tokens)
+        state.shelf.void(state.current_view.tokens)
         state.shelf.text = kept
 
 

@@ -305,8 +305,8 @@ def user_reply(tool: str, result: ToolResult) -> str:
     reasons = [place + len(mark) for mark in _REASONS if (place := rest.find(mark)) >= 0]
     if not reasons and not rest.endswith(_STOP):
         return bare
-    said = rest[min(reasons) :] if reasons else ""
-    return f"{front} {said.removesuffix(_FEEDBACK_END).strip()}".rstrip()
+    reason = rest[min(reasons) :] if reasons else ""
+    return f"{front} {reason.removesuffix(_FEEDBACK_END).strip()}".rstrip()
 
 
 def _find_exception_line(text: str, failed: str) -> str:

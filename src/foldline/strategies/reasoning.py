@@ -29,7 +29,7 @@ class Reasoning:
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Leave out all reasoning before the latest thing that the user said."""
         yield from ()
-        user_positions = [i for i, message in enumerate(view.messages) if message.is_spoken()]
+        user_positions = [i for i, message in enumerate(view.messages) if message.is_from_user()]
         end = user_positions[-1] if user_positions else 0
         edits: list[Edit] = []
         for index in range(end):

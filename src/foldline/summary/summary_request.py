@@ -161,7 +161,7 @@ class SummaryRequest:
         view, left = self.view, round(CUT_SHARE * self.reader.window)
         found, cut = list[str](), self._cut()
         for from_user in (True, False):
-            positions = [at for at in cut if view.messages[at].is_spoken() == from_user]
+            positions = [at for at in cut if view.messages[at].is_from_user() == from_user]
             texts = pieces(view, self.context, positions)
             if texts and left > LEAST:
                 texts = fit_pieces(texts, view.counter, view.names, left, left)
@@ -174,7 +174,9 @@ class SummaryRequest:
         view, changed = self.view, {*self.positions, *self._cut()}
         whole = [index for index in range(len(view.messages)) if index not in changed]
         user_positions = [
-            i for i in whole if view.messages[i].is_spoken() and not is_snapshot(view.messages[i])
+            i
+            for i in whole
+            if view.messages[i].is_from_user() and not is_snapshot(view.messages[i])
         ]
         quoted, left = dict[int, str](), round(BESIDE_SHARE * self.reader.window)
         for index in sorted(user_positions, key=lambda i: (i not in view.protected, -i)):

@@ -177,7 +177,7 @@ def user_words(message: Message) -> str:
 
 def has_words(message: Message) -> bool:
     """Return True if a user said or showed something in a message, beside all frames."""
-    if message.origin in _MADE or not message.is_spoken():
+    if message.origin in _MADE or not message.is_from_user():
         return False
     shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
     return shows or bool(user_words(message))

@@ -231,7 +231,7 @@ def _abandoned_before(messages: Sequence[Message]) -> int:
     went_on = False
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        if message.is_spoken() or (went_on and message.has_results):
+        if message.is_from_user() or (went_on and message.has_results):
             return index
         went_on = went_on or message.role == "assistant"
     return 0

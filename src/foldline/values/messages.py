@@ -182,7 +182,7 @@ class Message:
         """Whether a tool result is among the parts."""
         return any(isinstance(part, ToolResult) for part in self.parts)
 
-    def is_spoken(self) -> bool:
+    def is_from_user(self) -> bool:
         """Tell whether a user said something here, rather than a tool, or this library."""
         return (
             self.role == "user"

@@ -102,7 +102,7 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
     """
     turns = [i for i, m in enumerate(messages) if not observed.get(i) and has_words(m)]
     if not turns:
-        turns = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
+        turns = [i for i, m in enumerate(messages) if m.is_from_user() and not is_snapshot(m)][:1]
     if not turns:
         return {}
     telling = [i for i in turns if not is_bare(user_words(messages[i]))] or turns
@@ -115,7 +115,7 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
 
 def _summary(messages: Sequence[Message]) -> Iterator[int]:
     """Yield where the first message of the user's role stands if it is an agent's summary."""
-    first = next((i for i, m in enumerate(messages) if m.is_spoken()), None)
+    first = next((i for i, m in enumerate(messages) if m.is_from_user()), None)
     if first is not None and is_summary(messages[first].text) and not is_snapshot(messages[first]):
         yield first
 

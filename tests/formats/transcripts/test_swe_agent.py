@@ -80,7 +80,7 @@ def test_a_command_and_what_it_printed_are_a_call_and_its_result() -> None:
 
 def test_the_task_behind_a_demonstration_is_what_the_user_said() -> None:
     messages = messages_of(FORMAT.decode(source_of(old_protocol())))
-    assert messages[3].is_spoken()
+    assert messages[3].is_from_user()
     assert [m.role for m in messages].count("user") == 2
     assert messages[2].text.endswith("submit\n```")
     assert messages[-1].calls == ()
@@ -116,14 +116,14 @@ def test_a_snapshot_behind_a_command_is_not_taken_for_its_output() -> None:
     messages = messages_of(recording)
     snapshot = Message("user", (Text("Summary."),), id="s", origin="summarize")
     _, again = edited(FORMAT, recording, [Fold((messages[5].id,), snapshot)])
-    assert messages_of(again)[5].is_spoken()
+    assert messages_of(again)[5].is_from_user()
 
 
 def test_function_calls_pair_by_the_list_of_ids() -> None:
     messages = messages_of(assert_identity(FORMAT, source_of(function_calling())))
     assert [r.call_id for r in messages[3].results] == ["c1", "c2"]
     assert [r.text for r in messages[3].results] == ["output", ""]
-    assert messages[1].is_spoken()
+    assert messages[1].is_from_user()
     assert messages[2].parts[0] == Thinking("Hm.", signed=True)
     assert group(messages)[-1].members == (2, 3)
 

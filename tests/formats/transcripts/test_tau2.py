@@ -64,7 +64,7 @@ def test_both_sides_call_tools_and_results_pair_by_id() -> None:
     assert recording.conversations[0].name == "task 40 trial 2"
     assert messages[5].role == "user"
     assert messages[5].parts == (ToolCall("u1", "check", "{}"),)
-    assert not messages[5].is_spoken()
+    assert not messages[5].is_from_user()
     assert [g.members for g in group(messages)] == [(0,), (1,), (2, 3, 4), (5, 6)]
     assert messages[3].results[0].is_error
     assert messages[1].usage == Usage(input=9, output=3)

@@ -81,7 +81,7 @@ def role(message: Message) -> str:
     """Return what a message is, as people call it."""
     if is_snapshot(message):
         return "snapshot"
-    if message.has_results and not message.is_spoken():
+    if message.has_results and not message.is_from_user():
         return "tool result"
     return message.role
 
