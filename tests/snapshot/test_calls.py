@@ -211,11 +211,22 @@ def test_a_result_that_says_neither_has_no_verdict():
     assert verdict("some text of it\n" * 99) == ""
 
 
-@given(st.text(max_size=9).map(lambda piece: piece * 200))
-def test_a_verdict_is_short_and_stands_in_the_result(text):
-    said = verdict(text)
-    assert len(said) <= FAILED + NEAR + 9
-    assert all(part in text for part in said.split(" … "))
+FAILING = (
+    "error: no member x",
+    "  ValueError: y",
+    "Traceback (most recent call last):",
+    "x" * 400,
+)
+SUMMING = ("3 failed, 2 passed in 1s", "Ran 9 tests", "exit code 1")
+
+
+@given(st.lists(st.sampled_from((*FAILING, *SUMMING)), min_size=1, max_size=9))
+def test_a_verdict_is_short_and_stands_in_the_result(lines):
+    text = "\n".join((*lines, *(["plain"] * 5)))
+    found = verdict(text)
+    assert bool(found) == any(line in (*FAILING[:3], *SUMMING) for line in lines)
+    assert len(found) <= FAILED + NEAR + 9
+    assert all(part in text for part in found.split(" … "))
 
 
 def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():

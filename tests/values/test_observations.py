@@ -33,7 +33,8 @@ def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
 @pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters", "\u3000", " \n"])
 def test_hostile_text_is_looked_through_in_linear_time(text):
     def look(made):
-        return without_action(made), is_prose(made)
+        shell = (U("t"), A(f"I look.\n```\n{made}\n```"), U(made), A("```\nls\n```"), U(made))
+        return without_action(made), is_prose(made), observations(shell)
 
     assert grows_linearly(look, text.__mul__, 400, 3_200)
 
