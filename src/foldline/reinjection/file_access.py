@@ -13,7 +13,6 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
@@ -31,9 +30,6 @@ MOST_PATHS: Final = 50
 
 WRITTEN_KEYS: Final = ("content", "contents", "file_text", "text")
 REPLACED_KEYS: Final = ("new_string", "new_str", "new_text", "replace", "insert_text")
-
-NAME_LISTS: Final = 64
-"""Lists of tool names from settings that are remembered."""
 
 SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
 """Programs that show a file, where a tool runs commands."""
@@ -188,14 +184,9 @@ def operation_of(tool: str, arguments: Any, settings: FileSettings) -> Operation
             ("read", settings.reads),
         )
         for operation, names in known:
-            if not words.isdisjoint(_casefold(tuple(names))):
+            if not words.isdisjoint(map(str.casefold, names)):
                 return operation
     return None
-
-
-@lru_cache(maxsize=NAME_LISTS)
-def _casefold(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(str.casefold, names))
 
 
 def paths_of(text: str, value: Any, keys: Sequence[str]) -> Iterator[str]:

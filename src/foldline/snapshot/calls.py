@@ -103,7 +103,7 @@ _END = lazy_pattern(r"[;,|&)\]}\s]")
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
-REFUSALS: Final = (
+_REFUSALS: Final = (
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",
     "The user rejected permission to use this specific tool call",
@@ -298,7 +298,7 @@ def user_reply(tool: str, result: ToolResult) -> str:
     if bare.startswith(_ANSWERS) and not result.is_error:
         answers, end, _ = bare.rpartition(_ANSWERED)
         return answers if end else bare
-    front = next((front for front in REFUSALS if bare.startswith(front)), "")
+    front = next((front for front in _REFUSALS if bare.startswith(front)), "")
     if not front or not result.is_error:
         return ""
     rest = bare[len(front) :]

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from foldline.snapshot.densities import WORD
 from foldline.snapshot.ranking import Ranking
-from foldline.snapshot.sources import SourceText
+from foldline.snapshot.sources import PEOPLE, SourceText
 from foldline.snapshot.worth import QUOTED
 
 REPEATED, POWER = 0.65, 3.0
@@ -202,7 +202,7 @@ class Choice:
         if not quoted:
             return 1.0
         source = self._source(number)
-        is_pasted = source.speaker in ("user", "reply") and len(source.text) > PASTED
+        is_pasted = source.speaker in PEOPLE and len(source.text) > PASTED
         if not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)

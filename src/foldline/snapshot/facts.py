@@ -13,6 +13,7 @@ from foldline.core.retention_settings import PATH_KEYS
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
+from foldline.snapshot.calls import user_reply
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -134,11 +135,11 @@ def changes(
             for path, operation in _find_operations(call, arguments):
                 site = pairing.answers.get(Site(position, place))
                 answer = messages[site.message].parts[site.part] if site else None
-                if operation in CHANGES and not _failed(arguments, answer):
+                if operation in CHANGES and not changes_nothing(arguments, answer):
                     yield FileFact(path, operation, position, 1)
 
 
-def _failed(arguments: Any, answer: Part | None) -> bool:
+def changes_nothing(arguments: Any, answer: Part | None) -> bool:
     """Return True if the result of an edit says that nothing was changed."""
     names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
     if not isinstance(answer, ToolResult) or (command_of(arguments) and not names_file):
@@ -228,9 +229,10 @@ def _failures(
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
             outcomes[call.name, aim.key] = (result_site, result, aim)
-    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0].message, reverse=True)
-    for site, result, aim in newest[:60]:
-        if telling := _telling(result, aim):
+    newest = sorted(outcomes.items(), key=lambda item: item[1][0].message, reverse=True)
+    for (tool, _), (site, result, aim) in newest[:60]:
+        # What the user refused did not fail.
+        if not user_reply(tool, result) and (telling := _telling(result, aim)):
             yield site, telling, aim.text
 
 

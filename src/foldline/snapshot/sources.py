@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
@@ -17,8 +17,7 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.commands import command_of
-from foldline.snapshot.facts import arguments_of, is_unchanged, reads
+from foldline.snapshot.facts import arguments_of, changes_nothing, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -51,10 +50,14 @@ earlier account, "change" a call that changes or runs something, "written" a tex
 "draft" one of sentences under headings, such as a plan, and "report" what another agent answered.
 """
 
+PEOPLE: Final = ("user", "reply")
+"""Who says a text that a person wrote."""
+
 _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
+
 WHOLE_RESULT, VERDICT = 254, 200
 """Characters of a result that is quoted whole with its call, and of what sums up a longer one."""
 
@@ -196,41 +199,38 @@ class _Reader:
         arguments = without_unchanged(arguments_of(call))
         line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
-        reply = ""
-        if site is not None and site.message in self.folded:
-            result = self.messages[site.message].parts[site.part]
-            if isinstance(result, ToolResult):
-                came = unwrap(result_text(result.text)).strip()
-                reply = user_reply(call.name, result)
-                if reply or len(came) <= WHOLE_RESULT:
-                    self.covered.add(site)
-                else:
-                    came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
-                line = f"{line}\n→ {came}" if came and not reply else line
-        if reply and site is not None:
-            # What was refused stands with it, unless it is long.
-            brief = len(reply) <= REPLY
-            line = f"{line}\n→ {reply}" if brief else line
-            self._add(position, place, "reply" if brief else speaker, line, whole=True)
-            self._add(site.message, site.part, "reply", "" if brief else reply)
-            return
+        part = self.messages[site.message].parts[site.part] if site is not None else None
+        result = part if isinstance(part, ToolResult) else None
+        if site is not None and site.message in self.folded and result is not None:
+            if reply := user_reply(call.name, result):
+                self._reply(position, place, speaker, line, site, reply)
+                return
+            came = unwrap(result_text(result.text)).strip()
+            if len(came) <= WHOLE_RESULT:
+                self.covered.add(site)
+            else:
+                came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
+            line = f"{line}\n→ {came}" if came else line
         self._add(position, place, speaker, line, whole=True)
-        texts = list(long_arguments(call.arguments if arguments is None else arguments))
-        if site is not None and texts:
-            # Superseded by the report of another agent, or by what was written after all.
-            is_answered = _AGENT_TOOLS.fullmatch(call.name) is not None
-            texts = [] if is_answered or self._was_refused(arguments, site) else texts
-        for text in texts:
+        # Superseded by the report of another agent, or by what was written after all.
+        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
+        if is_answered or changes_nothing(arguments, result):
+            return
+        for text in long_arguments(call.arguments if arguments is None else arguments):
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
 
-    def _was_refused(self, arguments: Any, site: Site) -> bool:
-        """Return True if a tool says that it changed nothing; a command may have all the same."""
-        result = self.messages[site.message].parts[site.part]
-        if not isinstance(result, ToolResult) or command_of(arguments):
-            return False
-        return result.is_error or is_unchanged(result.text)
+    def _reply(
+        self, position: int, place: int, speaker: Speaker, line: str, site: Site, reply: str
+    ) -> None:
+        """Let what was refused stand with what the user said to it, unless that is long."""
+        self.covered.add(site)
+        if len(reply) <= REPLY:
+            self._add(position, place, "reply", f"{line}\n→ {reply}", whole=True)
+        else:
+            self._add(position, place, speaker, line, whole=True)
+            self._add(site.message, site.part, "reply", reply)
 
     def _result(self, position: int, place: int, result: ToolResult) -> None:
         site = Site(position, place)

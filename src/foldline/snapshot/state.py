@@ -17,7 +17,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
-from foldline.snapshot.calls import REFUSALS, brief_command, printed_verdict, verdict
+from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.commands import command_of, only_shows, run_key
 from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
 from foldline.snapshot.format import handle_at, indent, one_line
@@ -211,8 +211,7 @@ class _Found:
         findings = [
             finding
             for finding in facts.open_errors(self.messages, ERRORS, self.view.original_pairing)
-            # What the user refused is told by the reply.
-            if finding.position in self.folded and not finding.lines[0].startswith(REFUSALS)
+            if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]

@@ -22,7 +22,7 @@ from foldline.relevance.names import blank_separators
 from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import SourceText, Speaker
+from foldline.snapshot.sources import PEOPLE, SourceText, Speaker
 from foldline.snapshot.statements import Slice
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
@@ -292,7 +292,7 @@ def _score_statements(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
-            yield BASE, share if speaker in ("user", "reply") or _has_letters(text) else 0.0
+            yield BASE, share if speaker in PEOPLE or _has_letters(text) else 0.0
 
 
 def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:

@@ -353,9 +353,9 @@ def _find_words(text: str, block: _Block) -> tuple[int, int]:
     """Return where the words of the user begin and end in a frame, the same for none."""
     if block.name in _WORDS:
         return block.inside, block.close
-    begin = _first(text, block.inside)
+    begin = _first(text, block.inside) if block.name == "system-reminder" else len(text)
     head = next((head for head in _QUEUED if text.startswith(head, begin)), "")
-    if block.name != "system-reminder" or not head:
+    if not head:
         return block.inside, block.inside
     start, end = begin + len(head), block.close
     for ending in reversed(_QUEUED[head]):

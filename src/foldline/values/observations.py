@@ -14,7 +14,7 @@ from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.values.messages import Message
-from foldline.values.snapshot_mark import SNAPSHOT_HEADERS
+from foldline.values.protect import is_snapshot
 
 _ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = lazy_pattern(
@@ -40,7 +40,7 @@ ALIKE: Final = 24
 """Characters of a first line by which another task is known."""
 
 SAMPLE: Final = 200
-"""Lines by which that is judged."""
+"""Lines by which prose is told from code and data."""
 
 
 def observations(messages: Sequence[Message]) -> dict[int, bool]:
@@ -69,10 +69,10 @@ def _observations(
     for position in range(1, len(messages)):
         message, before = messages[position], messages[position - 1]
         text = message.text
-        is_first = before.is_sealed(*SNAPSHOT_HEADERS)  # what it ran was folded
+        is_first = is_snapshot(before)  # What it answers was folded.
         if not (acting[position - 1] or is_first) or message.role != "user":
             continue
-        if message.is_sealed(*SNAPSHOT_HEADERS) or _is_like(text, task):
+        if is_snapshot(message) or _is_like(text, task):
             continue
         prompt = _prompt(text)
         has_prompt = bool(prompt) and prompts[prompt] >= PROMPTS
