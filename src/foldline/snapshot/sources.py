@@ -212,11 +212,12 @@ class _Reader:
                 came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
             line = f"{line}\n→ {came}" if came else line
         self._add(position, place, speaker, line, whole=True)
+        written = list(long_arguments(call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
         is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
-        if is_answered or changes_nothing(arguments, result):
+        if not written or is_answered or changes_nothing(arguments, result):
             return
-        for text in long_arguments(call.arguments if arguments is None else arguments):
+        for text in written:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
