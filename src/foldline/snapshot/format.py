@@ -73,8 +73,8 @@ def snapshot_id(messages: Iterable[str]) -> str:
 
 def indent(text: str) -> str:
     """Write a text so that none of its lines can pass for a row, a heading or a handle."""
-    lines = (_visible(line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
-    return "\n ".join(line for line in lines if line)
+    lines = _visible(_LINE_END.sub("\n", text)).split("\n")
+    return "\n ".join(filter(None, map(str.rstrip, lines)))
 
 
 def one_line(text: str) -> str:
