@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
@@ -14,9 +13,10 @@ from foldline.snapshot.statements import Slice, strip_line_number
 SAMPLE: Final = 1_500
 """Characters at the beginning and from the middle on by which a program is recognised."""
 
-_LINE: Final = r"^[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?"
-_DEFINES = lazy_pattern(f"{_LINE}(?:{DEFINITION})", re.MULTILINE)
-_EXPLAINS = lazy_pattern(f"{_LINE}(?:{COMMENT}|{DEFINITION})", re.MULTILINE)
+# A search for a line feed is ten times as fast as one for the beginning of a line.
+_LINE: Final = r"\n[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?"
+_DEFINES = lazy_pattern(f"{_LINE}(?:{DEFINITION})")
+_EXPLAINS = lazy_pattern(f"{_LINE}(?:{COMMENT}|{DEFINITION})")
 
 
 def explaining(text: str, slices: Sequence[Slice]) -> list[bool] | None:
@@ -34,7 +34,7 @@ def explaining(text: str, slices: Sequence[Slice]) -> list[bool] | None:
     """
     if not _is_program(text):
         return None
-    places = [found.end() - 1 for found in _EXPLAINS.finditer(text)]
+    places = [found.end() - 2 for found in _EXPLAINS.finditer(f"\n{text}")]
     return [bisect_left(places, start) < bisect_left(places, end) for start, end in slices]
 
 
@@ -42,7 +42,7 @@ def _is_program(text: str) -> bool:
     if text.count("\n") < FEWEST - 1:
         return False
     middle = max(SAMPLE, len(text) // 2)
-    sample = f"{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
+    sample = f"\n{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
     if not _DEFINES.search(sample):
         return False
     lines = (strip_line_number(line).strip() for line in sample.split("\n"))
