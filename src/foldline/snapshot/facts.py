@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from foldline.core.retention_settings import PATH_KEYS
 from foldline.lazy_patterns import lazy_pattern
@@ -81,6 +81,9 @@ REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 
 SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 """Characters at the beginning and at the end of a result in which failures are looked for."""
+
+AIMS: Final = 60
+"""So many different things that calls were after last are looked at for failures."""
 
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
@@ -223,17 +226,21 @@ def _failures(
     messages: Sequence[Message], pairing: Pairing
 ) -> Iterator[tuple[Site, tuple[str, ...], str]]:
     """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
-    outcomes: dict[tuple[str, str], tuple[Site, ToolResult, _Aim]] = {}
-    for call_site, result_site in pairing.answers.items():
+    seen = set[tuple[str, str]]()
+    for call_site, site in reversed(pairing.answers.items()):
         call = messages[call_site.message].parts[call_site.part]
-        result = messages[result_site.message].parts[result_site.part]
-        if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[call.name, aim.key] = (result_site, result, aim)
-    newest = sorted(outcomes.items(), key=lambda item: item[1][0].message, reverse=True)
-    for (tool, _), (site, result, aim) in newest[:60]:
+        result = messages[site.message].parts[site.part]
+        if not (isinstance(call, ToolCall) and isinstance(result, ToolResult)):
+            continue
+        aim = _aim(call)
+        if aim is None or (call.name, aim.key) in seen:
+            continue
+        seen.add((call.name, aim.key))
         # What the user refused did not fail.
-        if not user_reply(tool, result) and (telling := _telling(result, aim)):
+        if not user_reply(call.name, result) and (telling := _telling(result, aim)):
             yield site, telling, aim.text
+        if len(seen) == AIMS:
+            return
 
 
 def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
@@ -73,7 +74,7 @@ class Requests:
 
     def rows(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the requests of an earlier snapshot too; what was last said of one counts."""
-        newer = self._newer()
+        newer = list(islice(self._newest_first(), MAX_REQUESTS))[::-1]
         last = len(earlier) - 1 if not newer else -1
         found: dict[str, str] = {}
         for number, row in enumerate(earlier):
@@ -85,8 +86,8 @@ class Requests:
             found[handle] = row
         return tuple(found.values())
 
-    def _newer(self) -> list[str]:
-        """List the requests of the user, each with the last statement before the next one."""
+    def _newest_first(self) -> Iterator[str]:
+        """Yield the requests of the user, each with the last statement before the next one."""
         requests = [
             (index, words)
             for index, message in enumerate(self.messages)
@@ -94,22 +95,21 @@ class Requests:
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
-        found, before = [], set[str]()
-        for number, (index, words) in enumerate(requests):
-            end = requests[number + 1][0] if number + 1 < len(requests) else len(self.messages)
-            between = range(index + 1, end)
-            if index in self.folded or not self.folded.isdisjoint(between):
-                latest = number + 1 == len(requests)
-                answer_place, answer = self._answer(between, latest=latest)
-                if index not in self.folded and answer_place not in (*self.folded, NOTHING):
-                    continue  # The reader sees both.
-                if answer_place == NOTHING and not latest and words in before:
-                    continue  # A client stated it again, such as after a compaction of its own.
-                before.add(words)
-                whole = "" if index in self.folded else self.phrases.beside
-                handle = handle_at(self.view, self.context, index)
-                found.append(f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}")
-        return found[-MAX_REQUESTS:]
+        first = {words: index for index, words in reversed(requests)}
+        end = len(self.messages)
+        for index, words in reversed(requests):
+            between, latest = range(index + 1, end), index == requests[-1][0]
+            end = index
+            if index not in self.folded and self.folded.isdisjoint(between):
+                continue
+            answer_place, answer = self._answer(between, latest=latest)
+            if index not in self.folded and answer_place not in (*self.folded, NOTHING):
+                continue  # The reader sees both.
+            if answer_place == NOTHING and not latest and first[words] < index:
+                continue  # A client stated it again, such as after a compaction of its own.
+            whole = "" if index in self.folded else self.phrases.beside
+            handle = handle_at(self.view, self.context, index)
+            yield f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}"
 
     def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
         """Return where a statement stands that says best what came of a request, and a row."""

@@ -27,7 +27,6 @@ from foldline.snapshot.plans import is_done
 from foldline.snapshot.requests import Requests
 from foldline.snapshot.statements import sentences, shorten
 from foldline.snapshot.worth import Judge
-from foldline.values.groups import Site
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
@@ -219,19 +218,17 @@ class _Found:
 
     def _last_results(self, failing: Container[int]) -> Iterator[str]:
         """Yield what commands said last that can fail, the newest first."""
-        newest: dict[str, tuple[str, Site]] = {}
-        for call, result in self.view.original_pairing.answers.items():
+        seen = set[str]()
+        for call, site in reversed(self.view.original_pairing.answers.items()):
             part = self.messages[call.message].parts[call.part]
-            if isinstance(part, ToolCall):
-                command = command_of(facts.arguments_of(part))
-                key = run_key(command)
-                # What a command said before is out of date, also where it says nothing now.
-                newest.pop(key, None)
-                newest[key] = command, result
-        for command, site in reversed(newest.values()):
             came = self.messages[site.message].parts[site.part]
+            command = command_of(facts.arguments_of(part)) if isinstance(part, ToolCall) else ""
+            # What a command said before is out of date, also where it says nothing now.
+            if not command or (key := run_key(command)) in seen:
+                continue
+            seen.add(key)
             hidden = site.message not in self.folded or site.message in failing
-            if hidden or not command or only_shows(command) or not isinstance(came, ToolResult):
+            if hidden or only_shows(command) or not isinstance(came, ToolResult):
                 continue
             if verdict_line := printed_verdict(verdict(came.text), came.text):
                 command_line = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
