@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from foldline.snapshot.densities import WORD
+from foldline.snapshot.densities import ASCII_WORD, WORD
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import PEOPLE, SourceText
 from foldline.snapshot.worth import QUOTED
@@ -90,6 +90,7 @@ class Choice:
         account: str = "",
     ) -> None:
         self._statements, self._sources = statements, sources
+        self._by_density = statements.order
         # Numbers of words, because sets of texts for every statement would be too much.
         self._words = _WordNumbers()
         self._known = set[int]().union(*map(self._words.of, elsewhere))
@@ -134,14 +135,13 @@ class Choice:
         return self._sources[self._statements.sources[number]]
 
     def _text(self, number: int) -> str:
-        statement = self._statements[number]
-        return self._sources[statement.source].text[statement.start : statement.end]
+        return self._source(number).text[self._statements.slice_of(number)]
 
     def _rank(self) -> Iterator[int]:
         """Yield the statements by what each adds to those before it, in the same order always."""
         yield from self._order
         while (best := self._best()) is not None:
-            number = self._statements.order[best.rank]
+            number = self._by_density[best.rank]
             if self._is_new(number, best.rest):
                 self._order.append(number)
                 yield number
@@ -166,13 +166,12 @@ class Choice:
 
     def _density_of_next(self) -> float:
         """Return what the next statement is worth for its size on its own, 0 if there is none."""
-        order = self._statements.order
-        if self._looked_at > CANDIDATES * self._space or self._next == len(order):
+        if self._looked_at > CANDIDATES * self._space or self._next == len(self._by_density):
             return 0.0
-        return max(0.0, self._statements.densities[order[self._next]])
+        return max(0.0, self._statements.densities[self._by_density[self._next]])
 
     def _judge(self, rank: int) -> _Candidate:
-        number = self._statements.order[rank]
+        number = self._by_density[rank]
         self._looked_at += self._statements.costs[number]
         words = self._words.of(self._text(number))
         rest = tuple(words - self._known)
@@ -181,7 +180,7 @@ class Choice:
     def _judge_again(self, candidate: _Candidate) -> _Candidate:
         _, rank, judged, words, rest = candidate
         rest = tuple([word for word in rest if word not in self._known])
-        density = self._density(self._statements.order[rank], words, rest)
+        density = self._density(self._by_density[rank], words, rest)
         return _Candidate(-density, rank, judged + 1, words, rest)
 
     def _density(self, number: int, words: int, rest: Sequence[int]) -> float:
@@ -233,7 +232,8 @@ class _WordNumbers(dict[str, int]):
 
     def of(self, text: str) -> set[int]:
         """Return the words of a text, each as its number."""
-        return set(map(self.__getitem__, WORD.findall(text.lower())))
+        pattern = ASCII_WORD if text.isascii() else WORD
+        return set(map(self.__getitem__, pattern.findall(text.lower())))
 
 
 def lines_of(text: str) -> set[str]:

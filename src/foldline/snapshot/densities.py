@@ -18,7 +18,11 @@ it loses a quarter of that where it has names that the account lacks, else two t
 """
 
 WORD: Final = lazy_pattern(r"[^\W_]{4,}|\d+")
-"""Words and figures by which it is told whether a statement repeats another text."""
+ASCII_WORD: Final = lazy_pattern("[a-z0-9]{4,}|[0-9]+")
+"""
+Words and figures by which it is told whether a statement repeats another text, and the same of
+texts in lower case without any other letters.
+"""
 
 
 class Densities:

@@ -61,6 +61,10 @@ class Ranking:
             self._order = array("I", sorted(numbers, key=self.densities.__getitem__, reverse=True))
         return self._order
 
+    def slice_of(self, number: int) -> slice:
+        """Return where a statement stands in its source."""
+        return slice(self._starts[number], self._ends[number])
+
     def __getitem__(self, number: int) -> Statement:
         return Statement(
             self.densities[number],
