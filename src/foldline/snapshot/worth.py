@@ -154,10 +154,7 @@ _WORDS = lazy_pattern(
 )
 _WORDS_ELSEWHERE = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
 _NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
-_ALARMS = (
-    *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
-    *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
-)
+_ALARMS = ("rror", "RROR", "fail", "Fail", "FAIL", "xception", "annot", "ot found")
 _ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
 
 
@@ -199,10 +196,11 @@ class Judge:
         # What a program says when something fails is no failure.
         alarm = 0.0 if explaining else ALARM
         alarms = [word for word in _ALARMS if word in source.text] if alarm else []
+        is_focused = bool(self.focus)
         for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
             failure = alarm if alarm and _tells_of_failure(text, alarms) else 0.0
             worth = (worth + bonus + failure) * weight * share
-            yield worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
+            yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
     def _words(
         self, text: str, slices: Sequence[Slice], texts: Sequence[str], reasoned: Iterable[bool]
@@ -212,20 +210,21 @@ class Judge:
 
         And the characters of the longest one. ``reasoned`` says in which there are reasons.
         """
-        plain = _plain(text)
+        plain = blank_separators(text)
         words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
         longest = max(map(len, words), default=0)
-        telling = " ".join(filter(self._telling.__contains__, words)).split(_MARK)
+        # A word at the end of a sentence is the same.
+        telling = " ".join((*filter(self._telling.__contains__, words), "")).replace(". ", " ")
         if text.isascii():
             # Most lines of outputs have none.
             worths = (
                 self._worth_of(some, 0, has_reasons) if len(some) > 1 else 0.0
-                for some, has_reasons in zip(telling, reasoned, strict=False)
+                for some, has_reasons in zip(telling.split(_MARK), reasoned, strict=False)
             )
             return list(worths), longest
         foreign = [word for word in _REASONS_IN_ASCII if word in text]
         reasons = (_reasons_elsewhere(statement, foreign) for statement in texts)
-        return list(map(self._worth_of, telling, reasons, reasoned)), longest
+        return list(map(self._worth_of, telling.split(_MARK), reasons, reasoned)), longest
 
     def _worth_of(self, telling: str, reasons: int, has_reasons: bool) -> float:
         words = set(telling.split())
@@ -238,7 +237,8 @@ class Judge:
 
     @cached_property
     def _telling(self) -> frozenset[str]:
-        return frozenset((_MARK, *self.names, *REASONS, *STRONG))
+        known = (*self.names, *REASONS, *STRONG)
+        return frozenset((_MARK, *known, *(f"{word}." for word in known)))
 
 
 def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
@@ -253,11 +253,6 @@ def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
     """Count the words of other languages that give reasons, decisions or outcomes."""
     count = sum(map(text.count, foreign))
     return count if text.isascii() else count + len(_REASONS_ELSEWHERE.findall(text))
-
-
-def _plain(text: str) -> str:
-    """Leave only names and words of a text; one at the end of a sentence is the same."""
-    return blank_separators(text).replace(". ", "  ").replace(".\n", " \n")
 
 
 def _score_lines(
@@ -307,7 +302,7 @@ def _is_encoded(text: str) -> bool:
     for place in range(0, len(text), LONGEST_WORD):
         end = text.find(" ", place)
         if (end if end >= 0 else len(text)) - text.rfind(" ", 0, place) - 1 > LONGEST_WORD:
-            words = _plain(text).split()
+            words = blank_separators(text).split()
             return "://" not in text and max(map(len, words), default=0) > LONGEST_WORD
     return False
 
