@@ -9,6 +9,7 @@ text, so that nothing is copied before it is chosen.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import Final, TypeAlias
 
 from foldline.lazy_patterns import lazy_pattern
@@ -19,8 +20,11 @@ Slice: TypeAlias = tuple[int, int]
 PARAGRAPH: Final = 480
 """Characters of a paragraph that is not cut at its lines or sentences."""
 
-BLOCK: Final = 174
-"""Characters of neighbouring lines of an output that make one statement."""
+BLOCK, LONG, COARSEST = 174, 1_000, 3.0
+"""
+Characters of neighbouring lines of an output that make one statement, of how long an output, and
+how many times as many of a longer one at most: they grow with the root of its length.
+"""
 
 REST: Final = 58
 """Characters of the last lines of an output that make no statement of their own."""
@@ -134,6 +138,7 @@ def blocks(text: str) -> list[Slice]:
 
     A line that announces what follows begins a block rather than ending one.
     """
+    block = BLOCK * min(COARSEST, max(1.0, sqrt(len(text) / LONG)))
     found: list[Slice] = []
     start, end, place = -1, 0, 0
     for line in text.split("\n"):
@@ -145,12 +150,12 @@ def blocks(text: str) -> list[Slice]:
                 start = -1
             found += _pieces(text, begin, begin + size, LINE)
         elif not size or line.isspace():
-            if start >= 0 and end - start > BLOCK // 2:
+            if start >= 0 and end - start > block // 2:
                 found.append((start, end))
                 start = -1
         elif start < 0:
             start, end = begin, begin + size
-        elif begin + size - start > BLOCK:
+        elif begin + size - start > block:
             stop = _before_opening(text, start, end)
             found.append((start, stop))
             start, end = begin if stop == end else stop + 1, begin + size
@@ -174,7 +179,7 @@ def _before_opening(text: str, start: int, end: int) -> int:
 
 def strip_line_number(line: str) -> str:
     """Return a line without the number that a reader put before it."""
-    return _NUMBERED.sub("", line, 1)
+    return _NUMBERED.sub("", line, 1) if line.lstrip(" \t")[:1].isdecimal() else line
 
 
 def dedent_lines(text: str) -> str:
