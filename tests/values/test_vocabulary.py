@@ -30,6 +30,12 @@ def test_names_that_a_client_put_around_the_words_of_a_user_are_not_the_users():
     assert set(worths(U(framed))) == {"src/app.py"}
 
 
+def test_the_letter_of_an_escaped_line_feed_is_no_part_of_a_name():
+    found = worths(A(r"printf '.entire/tmp\n.claude\n/etc/hosts\tREADME.md\n'"))
+    assert {"etc/hosts", "README.md"} <= {name.lstrip("/") for name in found}
+    assert not [name for name in found if name.startswith(("n.", "n/", "tREAD"))]
+
+
 def test_a_name_that_only_the_user_said_is_less_likely_than_one_of_the_agent():
     found = Vocabulary.of([U("some_name other_name"), A("other_name")]).likely()
     alone = Vocabulary.of([A("some_name"), A("word")]).likely()

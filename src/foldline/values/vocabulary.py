@@ -53,6 +53,7 @@ name of the user that is not in that prose, whether or not it stands in call arg
 
 
 _HANDLE = lazy_pattern(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
+_ESCAPED = lazy_pattern(r"\\[nrt](?![a-z])")
 
 
 @dataclass(slots=True)
@@ -92,14 +93,12 @@ class Vocabulary:
                 )
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                found.update(mentions(blank_separators(_render_arguments(part)[:MAX_TEXT])))
+                found.update(_find_names(_render_arguments(part)[:MAX_TEXT]))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
     def _read(self, text: str, role: str) -> set[str]:
-        names = list(
-            mentions(blank_separators(text[: MAX_TEXT if role == "assistant" else MAX_USER]))
-        )
+        names = list(_find_names(text[: MAX_TEXT if role == "assistant" else MAX_USER]))
         if role == "assistant":
             self.prose.update(names)
         else:
@@ -126,6 +125,11 @@ class Vocabulary:
             * (UNANSWERED if name in unanswered else 1.0)
             for name, times in self.uses.items()
         }
+
+
+def _find_names(text: str) -> Iterator[str]:
+    """Yield the names in a text; the letter of an escaped line feed is none of them."""
+    return mentions(blank_separators(_ESCAPED.sub("  ", text) if "\\" in text else text))
 
 
 def _is_number(name: str) -> bool:
