@@ -7,7 +7,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.growth import grows_linearly, repeated
 
-from foldline.snapshot.statements import PARAGRAPH, SENTENCE_END, blocks, dedent_lines, prose
+from foldline.snapshot.statements import (
+    BLOCK,
+    COARSEST,
+    PARAGRAPH,
+    SENTENCE_END,
+    blocks,
+    dedent_lines,
+    prose,
+)
 
 SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
 WORDS = ["word ", "x" * 90, "y" * 700, "1→", "12: ", ",", "{", "}", "\x1b[1m"]
@@ -119,6 +127,12 @@ def test_an_output_is_cut_into_whole_lines():
     found = cut(blocks, "\n".join(lines))
     assert 1 < len(found) < len(lines)
     assert "\n".join(found).split("\n") == lines
+
+
+def test_a_long_output_is_cut_into_larger_blocks_than_a_short_one():
+    lines = [f"line {number} of an output of some program" for number in range(1_000)]
+    short, long = (cut(blocks, "\n".join(lines[:count])) for count in (20, 1_000))
+    assert max(map(len, short)) <= BLOCK < len(long[0]) <= COARSEST * BLOCK
 
 
 def test_an_output_in_one_line_is_cut_at_its_clauses():
