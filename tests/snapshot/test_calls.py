@@ -207,6 +207,16 @@ def test_the_verdict_of_a_result_without_a_summary_is_its_failure():
     assert "compiling" not in verdict(text)
 
 
+def test_a_failure_stands_with_the_line_that_it_announces():
+    text = "reading\n" * 99 + "Warning, treated as error:\n\nindex.rst: target not found\n"
+    assert verdict(text) == "Warning, treated as error: index.rst: target not found"
+
+
+def test_a_file_with_words_of_failure_did_not_fail():
+    lines = [f"{number}: except (TypeError, ValueError) as error:" for number in range(99)]
+    assert verdict("\n".join(lines)) == ""
+
+
 def test_a_result_that_says_neither_has_no_verdict():
     assert verdict("some text of it\n" * 99) == ""
 

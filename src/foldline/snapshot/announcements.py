@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
+from foldline.snapshot.statements import COLONS
 
 SENTENCE: Final = 240
 """Characters of the longest sentence that is nothing but an announcement."""
@@ -59,7 +60,7 @@ def announces(statement: str) -> bool:
     statement = statement.replace("’", "'")
     if len(statement) > SENTENCE or _END.search(statement.strip()):
         return False
-    if statement.endswith((":", "：")):
+    if statement.endswith(COLONS):
         return True  # What it announces is a call, which has a row of its own.
     return _ANNOUNCES.match(statement) is not None or _STEP.fullmatch(statement) is not None
 

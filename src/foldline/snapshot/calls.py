@@ -20,6 +20,7 @@ from foldline.snapshot.commands import (
     script_commands,
 )
 from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.snapshot.statements import COLONS, strip_line_number
 from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.part_text import result_text
 
@@ -298,23 +299,33 @@ def user_reply(tool: str, result: ToolResult) -> str:
     if bare.startswith(_ANSWERS) and not result.is_error:
         answers, end, _ = bare.rpartition(_ANSWERED)
         return answers if end else bare
-    front = next((front for front in _REFUSALS if bare.startswith(front)), "")
-    if not front or not result.is_error:
+    return brief_refusal(bare) if result.is_error else ""
+
+
+def brief_refusal(text: str) -> str:
+    """Return how an agent reports that a call was refused, and why; "" for other results."""
+    front = next((front for front in _REFUSALS if text.startswith(front)), "")
+    if not front:
         return ""
-    rest = bare[len(front) :]
+    rest = text[len(front) :]
     reasons = [place + len(mark) for mark in _REASONS if (place := rest.find(mark)) >= 0]
     if not reasons and not rest.endswith(_STOP):
-        return bare
+        return text
     reason = rest[min(reasons) :] if reasons else ""
     return f"{front} {reason.removesuffix(_FEEDBACK_END).strip()}".rstrip()
 
 
-def _find_exception_line(text: str, failed: str) -> str:
-    """Return what was raised in place of the line that only announces it."""
-    if not failed.startswith("Traceback (most recent"):
-        return failed
+def _find_failure(text: str) -> str:
+    """Return what says that something failed, or what is raised; with what it announces."""
+    failed = first_failure(text)
+    if strip_line_number(failed) != failed:
+        return ""  # A file is shown that has such words.
     behind = text[text.find(failed) + len(failed) :][:TRACEBACK].split("\n")
-    return next((line for line in behind if line and not line[0].isspace()), failed)
+    if failed.startswith("Traceback (most recent"):
+        return next((line for line in behind if line and not line[0].isspace()), failed)
+    if failed.endswith(COLONS):
+        return f"{failed} {next(filter(None, map(str.strip, behind)), '')}".rstrip()
+    return failed
 
 
 def verdict(text: str) -> str:
@@ -322,7 +333,7 @@ def verdict(text: str) -> str:
     ending = text.rstrip()[-ENDING:]
     tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
     summary = next(filter(is_summary, tail), "")
-    failed = "" if is_failure(summary) else _find_exception_line(text, first_failure(text))
+    failed = "" if is_failure(summary) else _find_failure(text)
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))
 

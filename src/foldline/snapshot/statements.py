@@ -32,6 +32,9 @@ REST: Final = 58
 OPENERS, COMMENTS = (":", "{", "(", "["), ("#", "//", "/*", "@")
 """How lines end and begin that say little without the next one."""
 
+COLONS: Final = (":", "：")
+"""How a text ends that announces what follows."""
+
 LINE: Final = 400
 """Characters of a line of an output that is not cut at a clause."""
 
@@ -79,7 +82,7 @@ def _announces(paragraph: str) -> bool:
     if len(paragraph) >= ANNOUNCING:
         return False
     bare = paragraph.strip()
-    return bare.endswith((":", "：")) or _TITLE.match(bare) is not None
+    return bare.endswith(COLONS) or _TITLE.match(bare) is not None
 
 
 def _divide(text: str, start: int, end: int) -> Iterator[Slice]:
