@@ -119,6 +119,23 @@ def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
     ]
 
 
+def test_a_request_without_an_outcome_that_is_made_again_stands_once():
+    found = listed(U("Mend a.py."), U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."))
+    assert [row.split("“")[1] for row in found] == [
+        "Mend a.py.”: answered: Done: a.py is mended.",
+        "Now b.py.”: in work, nothing said yet",
+    ]
+
+
+def test_an_answer_stands_in_sentences_rather_than_in_the_rows_of_a_table():
+    table = "| Step | Result |\n|---|---|\n| Build because of a fix | ✅ PASS |\n"
+    (row,) = listed(U("Mend a.py."), A(f"## Results\n\n{table}\nThe build was fixed."))
+    assert "The build was fixed." in row
+    assert "|" not in row
+    (row,) = listed(U("Mend a.py."), A(table))
+    assert "Build because of a fix" in row
+
+
 def test_a_request_that_is_made_again_is_in_work():
     asked = [U("Run the tests."), A("Done, they pass."), U("Mend a.py."), A("It is done.")]
     found = listed(*asked, U("Run the tests."), run("1", command="make test"), T("1", "…"))

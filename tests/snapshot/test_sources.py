@@ -116,6 +116,13 @@ def test_a_long_reason_is_quoted_by_its_sentences():
     assert row == ("reply", f"{REFUSAL} {LONG * 9}")
 
 
+def test_a_refusal_that_no_wire_marks_stands_in_short_with_its_call_as_any_result():
+    result = f"{REJECTED} To tell you how to proceed, the user said:\nUse b.py."
+    (_, row) = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
+    assert row[0] == "change"
+    assert row[1].endswith(f"\n→ {REFUSAL} Use b.py.")
+
+
 @pytest.mark.parametrize(
     "result",
     [
@@ -212,13 +219,18 @@ def test_calls_of_a_planning_tool_are_left_to_the_plan():
     assert told(U("t"), A(run(name="TodoWrite", todos=todos)), T("1", LONG)) == [("user", "t")]
 
 
-def test_a_command_in_the_prose_of_an_agent_is_a_call_and_what_comes_back_a_result():
+def test_a_command_in_the_prose_of_an_agent_is_a_call_with_what_came_of_it():
     acted = A("I look.\n```bash\nls src\n```")
     assert told(U("Build it."), acted, U("a.py\nb.py")) == [
         ("user", "Build it."),
-        ("call", "$ ls src"),
         ("agent", "I look.\n"),
-        ("result", "a.py\nb.py"),
+        ("call", "$ ls src\n→ a.py\nb.py"),
+    ]
+    failed = f"{LONG}\nerror: no member x"
+    assert told(U("Build it."), A("```\nmake\n```"), U(failed)) == [
+        ("user", "Build it."),
+        ("call", "$ make\n→ error: no member x"),
+        ("result", failed),
     ]
 
 

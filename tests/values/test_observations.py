@@ -1,10 +1,13 @@
 """Observations: outputs in the user's name are known, and words of the user are not taken so."""
 
+import json
+
 import pytest
 from tests.growth import grows_linearly
 from tests.neutral import A, T, U, c
 
-from foldline.values.observations import is_prose, observations, without_action
+from foldline.values.messages import Text, ToolCall, ToolResult
+from foldline.values.observations import is_prose, observations, with_calls
 from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 
 
@@ -34,15 +37,40 @@ def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
 def test_hostile_text_is_looked_through_in_linear_time(text):
     def look(made):
         shell = (U("t"), A(f"I look.\n```\n{made}\n```"), U(made), A("```\nls\n```"), U(made))
-        return without_action(made), is_prose(made), observations(shell)
+        return with_calls(shell, (2, 4)), is_prose(made), observations(shell)
 
     assert grows_linearly(look, text.__mul__, 400, 3_200)
 
 
-def test_a_command_at_the_end_is_split_off():
-    assert without_action("I look.\n<command>\nls -l\n</command>\n") == ("I look.\n", "ls -l")
-    before = "```sh\nls\n```\nThen:\n"
-    assert without_action(before + "```sh\npwd\n```") == (before, "pwd")
+@pytest.mark.parametrize(
+    ("acted", "words", "command"),
+    [
+        ("I look.\n<command>\nls -l\n</command>\n", "I look.\n", "ls -l"),
+        ("```sh\nls\n```\nThen:\n```sh\npwd\ndate\n```", "```sh\nls\n```\nThen:\n", "pwd\ndate"),
+    ],
+)
+def test_a_command_at_the_end_is_a_call_and_what_came_of_it_its_result(acted, words, command):
+    task, call, result = with_calls((U("t"), A(acted), U("out\nput")), (2,))
+    assert task == U("t")
+    text, made = call.parts
+    assert (text, call.role) == (Text(words), "assistant")
+    assert isinstance(made, ToolCall)
+    assert json.loads(made.arguments) == {"command": command}
+    assert result.role == "tool"
+    assert result.parts == (ToolResult(made.id, (Text("out\nput"),), made.name),)
+
+
+def test_what_a_person_answers_to_a_command_is_no_result_of_it():
+    answered = (U("t"), A("```\nls\n```"), U("no, use find instead"))
+    assert with_calls(answered, ())[2] == answered[2]
+
+
+def test_where_a_shell_stands_is_no_part_of_what_it_gave_out():
+    at = "(Open file: n/a)\n(Current directory: /src)\nbash-$"
+    acted = A("```\nls\n```")
+    for text, output in ((f"a.py (1)\n{at}", "a.py (1)"), (at, ""), ("(a)\nb", "(a)\nb")):
+        result = with_calls((U("t"), acted, U(text)), (2,))[2]
+        assert result.results[0].text == output
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ from foldline.snapshot.format import handle_at, one_line
 from foldline.snapshot.phrases import Phrases
 from foldline.snapshot.phrasing import request_row
 from foldline.snapshot.sources import SourceText
-from foldline.snapshot.statements import prose, sentences, shorten
+from foldline.snapshot.statements import COLONS, prose, sentences, shorten
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
-from foldline.values.observations import without_action
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
@@ -46,6 +45,7 @@ _FENCED = lazy_pattern(
     r"^[ \t]*(`{3,})[^`\n]*$\n?(.*?)(?:^[ \t]*\1`*[ \t]*$(?:\n[ \t]*(?=\n|\Z))*\n?|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+_TABLE = lazy_pattern(r"^[ \t]{0,8}\|[^\n]*\|[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 class Requests:
@@ -70,7 +70,7 @@ class Requests:
     ) -> None:
         self.view, self.context, self.folded = view, context, folded
         self.judge, self.phrases = judge, phrases
-        self.messages, self.observed = view.original_messages, view.observed
+        self.messages = view.original_messages
 
     def rows(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the requests of an earlier snapshot too; what was last said of one counts."""
@@ -91,12 +91,12 @@ class Requests:
         requests = [
             (index, words)
             for index, message in enumerate(self.messages)
-            if message.role == "user" and index not in self.observed
+            if message.role == "user"
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
         first = {words: index for index, words in reversed(requests)}
-        end = len(self.messages)
+        listed, end = set[str](), len(self.messages)
         for index, words in reversed(requests):
             between, latest = range(index + 1, end), index == requests[-1][0]
             end = index
@@ -105,8 +105,10 @@ class Requests:
             answer_place, answer = self._answer(between, latest=latest)
             if index not in self.folded and answer_place not in (*self.folded, NOTHING):
                 continue  # The reader sees both.
-            if answer_place == NOTHING and not latest and first[words] < index:
+            repeated = first[words] < index or words in listed
+            if answer_place == NOTHING and not latest and repeated:
                 continue  # A client stated it again, such as after a compaction of its own.
+            listed.add(words)
             whole = "" if index in self.folded else self.phrases.beside
             handle = handle_at(self.view, self.context, index)
             yield f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}"
@@ -117,14 +119,12 @@ class Requests:
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
-            if self.observed:
-                text = without_action(text)[0]
             if text.strip():
                 answer = one_line(self._telling(text.strip()[:20_000]))
                 working = latest and bool(message.calls or announced)
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{shorten(answer, ANSWER)}"
-                if not is_chatter(answer) and not answer.endswith((":", "：")):
+                if not is_chatter(answer) and not answer.endswith(COLONS):
                     return index, row
                 # What it says next tells nothing; an earlier statement may.
                 announced, place = (announced, place) if announced else (row, index)
@@ -132,8 +132,8 @@ class Requests:
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
-        unfenced = _FENCED.sub(_code_line, text)
-        text = unfenced if unfenced.strip() else text
+        for pattern, short in ((_FENCED, _code_line), (_TABLE, "")):
+            text = rest if (rest := pattern.sub(short, text)).strip() else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [
@@ -154,7 +154,7 @@ def _asks(words: str) -> bool:
 def _code_line(block: re.Match[str]) -> str:
     """Return what an answer shows of a block of code: its first line where it is announced."""
     before = block.string[max(0, block.start() - CODE) : block.start()].rstrip()
-    if not before.endswith((":", "：")):
+    if not before.endswith(COLONS):
         return "\n\n"
     line, _, rest = block[2].strip().partition("\n")
     if not line:

@@ -10,6 +10,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
+    brief_refusal,
     call_line,
     changes_something,
     long_arguments,
@@ -24,7 +25,7 @@ from foldline.snapshot.plans import is_plan_tool
 from foldline.values.frames import segments
 from foldline.values.groups import Site
 from foldline.values.messages import Text, ToolCall, ToolResult, visible_texts
-from foldline.values.observations import count_sentences, sample_lines, without_action
+from foldline.values.observations import count_sentences, sample_lines
 from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.snapshot_mark import split_snapshot
@@ -128,7 +129,6 @@ class _Reader:
         answers = view.original_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
-        self.observed = view.observed
         self.covered = set[Site]()
 
     def read(self, position: int) -> None:
@@ -166,20 +166,16 @@ class _Reader:
 
     def _density(self, position: int) -> float:
         """Return how many tokens a character of a message takes."""
-        if self.view.messages[position] is not self.messages[position]:
+        visible = self.view.messages[position]
+        if visible is not self.view.original(position):
             return USUAL_DENSITY
-        characters = sum(map(len, visible_texts(self.messages[position])))
+        characters = sum(map(len, visible_texts(visible)))
         return min(1.5, max(0.15, self.view.counts[position] / max(1, characters)))
 
     def _text(self, position: int, place: int, text: str) -> None:
         role = self.messages[position].role
         if role == "assistant":
-            text, command = without_action(text) if self.observed else (text, "")
-            if command:
-                self._add(position, place + 1, "call", f"$ {command[:240]}", True)
             self._add(position, place, "agent", text)
-        elif position in self.observed:
-            self._add(position, place, "result", text)
         else:
             kinds: dict[str, Speaker] = {"words": "user", "rules": "rules", "summary": "summary"}
             for segment in segments(text):
@@ -206,6 +202,8 @@ class _Reader:
                 self._reply(position, place, speaker, line, site, reply)
                 return
             came = unwrap(result_text(result.text)).strip()
+            # Where nothing marks it as an error it may be an output, and is shown as one.
+            came = brief_refusal(came) or came
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
             else:

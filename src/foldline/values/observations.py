@@ -7,13 +7,15 @@ write sentences.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.values.messages import Message
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
 from foldline.values.protect import is_snapshot
 
 _ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
@@ -22,7 +24,14 @@ _ACTION: Final = lazy_pattern(
     re.DOTALL,
 )
 _PROMPT: Final = lazy_pattern(r"(?:\([\w.-]{1,40}\) )?[\w@:~/.\[\]\\-]{0,80} ?[$#%>]{1,3}")
+_STATUS: Final = lazy_pattern(r"(?:(?:\A|\n)\([A-Z][^\n]{1,300}\)){1,4}\s*\Z")
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
+
+SHELL: Final = "$"
+"""The name of the tool that such commands are calls of."""
+
+STATUS: Final = 1_400
+"""Characters before a prompt in which lines in parentheses tell where the shell stands."""
 
 ACTING: Final = 0.75
 """Fraction of the messages of an agent without tool calls that end with a command."""
@@ -81,10 +90,40 @@ def _observations(
             yield position, has_prompt
 
 
-def without_action(text: str) -> tuple[str, str]:
-    """Split what an agent without tool calls says from the command at its end, on one line."""
-    action = _ACTION.search(text)
-    return (text[: action.start()], " ".join(action[1].split())) if action else (text, "")
+def with_calls(messages: Sequence[Message], observed: Container[int]) -> tuple[Message, ...]:
+    """
+    Write what an agent without tool calls does as calls, and what came of it as their results.
+
+    Args:
+        messages: A conversation.
+        observed: Which of them hold what a command gave out.
+
+    Returns:
+        The same messages at the same positions, for those who read them.
+    """
+    return tuple(
+        _with_result(message, str(position))
+        if position in observed
+        else _with_call(message, str(position + 1))
+        for position, message in enumerate(messages)
+    )
+
+
+def _with_call(message: Message, number: str) -> Message:
+    action = _ACTION.search(message.text) if message.role == "assistant" else None
+    if action is None:
+        return message
+    words = Text(message.text[: action.start()])
+    call = ToolCall(number, SHELL, json.dumps({"command": action[1]}, ensure_ascii=False))
+    return message.with_parts((words, call))
+
+
+def _with_result(message: Message, number: str) -> Message:
+    text = message.text.rstrip()
+    text = text.removesuffix(_prompt(text))
+    status = _STATUS.search(text, max(0, len(text) - STATUS))
+    output = Text(text[: status.start()] if status else text)
+    return replace(message, role="tool", parts=(ToolResult(number, (output,), SHELL),))
 
 
 def _acts(message: Message) -> bool:

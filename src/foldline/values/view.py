@@ -12,7 +12,7 @@ from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.messages import Message
-from foldline.values.observations import observations
+from foldline.values.observations import observations, with_calls
 from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
@@ -79,8 +79,13 @@ class View:
 
     @cached_property
     def original_messages(self) -> tuple[Message, ...]:
-        """What was really said at every position."""
-        return tuple(self.originals.get(message.id, message) for message in self.messages)
+        """
+        What was really said at every position.
+
+        Commands of an agent without tool calls are calls, and what came of them their results.
+        """
+        said = tuple(map(self.original, range(len(self.messages))))
+        return with_calls(said, self.observed) if self.observed else said
 
     @cached_property
     def original_pairing(self) -> Pairing:
@@ -101,7 +106,7 @@ class View:
     @cached_property
     def observed(self) -> dict[int, bool]:
         """The user messages that hold what a command gave out, and whether that is certain."""
-        return observations(self.original_messages)
+        return observations(tuple(map(self.original, range(len(self.messages)))))
 
     @cached_property
     def positions(self) -> dict[str, int]:
