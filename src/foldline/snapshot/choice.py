@@ -65,7 +65,7 @@ class _Candidate(NamedTuple):
     rank: int
     judged: int
     words: int
-    rest: tuple[int, ...]
+    rest: array[int]
 
 
 class Choice:
@@ -135,7 +135,8 @@ class Choice:
         return self._sources[self._statements.sources[number]]
 
     def _text(self, number: int) -> str:
-        return self._source(number).text[self._statements.slice_of(number)]
+        start, end = self._statements.place_of(number)
+        return self._source(number).text[start:end]
 
     def _rank(self) -> Iterator[int]:
         """Yield the statements by what each adds to those before it, in the same order always."""
@@ -174,12 +175,12 @@ class Choice:
         number = self._by_density[rank]
         self._looked_at += self._statements.costs[number]
         words = self._words.of(self._text(number))
-        rest = tuple(words - self._known)
+        rest = array("I", words - self._known)
         return _Candidate(-self._density(number, len(words), rest), rank, 1, len(words), rest)
 
     def _judge_again(self, candidate: _Candidate) -> _Candidate:
         _, rank, judged, words, rest = candidate
-        rest = tuple([word for word in rest if word not in self._known])
+        rest = array("I", [word for word in rest if word not in self._known])
         density = self._density(self._by_density[rank], words, rest)
         return _Candidate(-density, rank, judged + 1, words, rest)
 

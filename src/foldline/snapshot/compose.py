@@ -133,7 +133,7 @@ class _Composer:
         self.state = SnapshotState(())
         self.judge = Judge(view.names, Focus.of(context.focus))
         self.query = Query.of(view.messages, context.focus)
-        self.sources = list(reading.sources)
+        self.sources = sorted(reading.sources, key=lambda source: (source.step, source.place))
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
@@ -268,14 +268,14 @@ class _Composer:
 
     def _story(self, chosen: Iterable[int]) -> Iterator[str]:
         """Write the rows of statements, in order, step by step."""
-        quoted: dict[int, list[Slice]] = {}
-        for number in sorted(chosen):
-            one = self.statements[number]
-            quoted.setdefault(one.source, []).append((one.start, one.end))
-        found = [(self.sources[number], slices) for number, slices in quoted.items()]
-        found.sort(key=lambda pair: (pair[0].step, pair[0].place))
-        for step, group in groupby(found, key=lambda pair: pair[0].step):
-            yield from _rows(list(group), self.sizes[step], self.phrases)
+        # Statements are numbered in the order of their sources.
+        source_of, place_of = self.statements.sources.__getitem__, self.statements.place_of
+        for step, numbers in groupby(sorted(chosen), lambda n: self.sources[source_of(n)].step):
+            quoted = [
+                (self.sources[source], list(map(place_of, some)))
+                for source, some in groupby(numbers, source_of)
+            ]
+            yield from _rows(quoted, self.sizes[step], self.phrases)
 
     def _with_names(self, snapshot: str, quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""

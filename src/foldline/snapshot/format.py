@@ -113,15 +113,12 @@ def render(
         sections: Names with finished lines; those without lines are left out.
         phrases: The words of its language.
     """
-    feed = head.find("\n")
-    if feed < 0:
-        body = "\n".join(_lines(sections, phrases))
-        return seal(head, body) if body else seal(head)
-    return seal(head[:feed], "\n".join((head[feed + 1 :], *_lines(sections, phrases))))
+    first, feed, rest = head.partition("\n")
+    return seal(first, [*([rest] if feed else []), *_lines(sections, phrases)])
 
 
 def _lines(sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases) -> Iterator[str]:
-    """Yield the lines of sections with their titles; none is held longer than it takes."""
+    """Yield the lines of sections with their titles."""
     for name, lines in sections:
         has_title = False
         for line in lines:

@@ -61,9 +61,9 @@ class Ranking:
             self._order = array("I", sorted(numbers, key=self.densities.__getitem__, reverse=True))
         return self._order
 
-    def slice_of(self, number: int) -> slice:
+    def place_of(self, number: int) -> Slice:
         """Return where a statement stands in its source."""
-        return slice(self._starts[number], self._ends[number])
+        return self._starts[number], self._ends[number]
 
     def __getitem__(self, number: int) -> Statement:
         return Statement(

@@ -8,6 +8,7 @@ The first line ends with a checksum over the text and its length in characters, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -60,15 +61,18 @@ def seal_text(text: str) -> str:
     that is there already is replaced.
     """
     head, feed, rest = text.partition("\n")
-    return seal(head, rest) if feed else seal(head)
+    return seal(head, [rest] if feed else [])
 
 
-def seal(head: str, rest: str | None = None) -> str:
-    """Return a first line with its mark, and what stands below it (None for nothing)."""
-    body = (rest or "").rstrip()
+def seal(head: str, texts: Sequence[str] = ()) -> str:
+    """Return a first line with its mark, and what stands below it: texts of a line or more."""
+    covered = list(texts)
+    while covered and not covered[-1].strip():
+        covered.pop()
+    covered[-1:] = map(str.rstrip, covered[-1:])
+    size = sum(map(len, covered)) + max(0, len(covered) - 1)
     stem = _MARK.sub("]", head).removesuffix("]")
-    front = f"{stem} #{_checksum(stem, body)}+{len(body)}]"
-    return front if rest is None else f"{front}\n{rest}"
+    return "\n".join((f"{stem} #{_checksum(stem, covered)}+{size}]", *texts))
 
 
 def first_line(text: str) -> str:
@@ -102,16 +106,21 @@ def _seal_end(text: str, start: int) -> int:
         return len(text) if _is_from_010(text[start:]) else start
     size = int(mark[2])
     end = first + 1 + size if size else first
-    if end > len(text) or mark[1] != _checksum(text[start : mark.start()], text[first + 1 : end]):
+    if end > len(text) or mark[1] != _checksum(
+        text[start : mark.start()], [text[first + 1 : end]]
+    ):
         return start
     return end
 
 
-def _checksum(head: str, body: str) -> str:
+def _checksum(head: str, texts: Iterable[str]) -> str:
+    # Piece by piece: a snapshot is large, and a copy of it takes as much again.
     digest = blake2b(head.encode("utf-8", "surrogatepass"), digest_size=4)
     digest.update(b"\n")
-    for start in range(0, len(body), CHUNK):
-        digest.update(body[start : start + CHUNK].encode("utf-8", "surrogatepass"))
+    for number, text in enumerate(texts):
+        digest.update(b"\n" if number else b"")
+        for start in range(0, len(text), CHUNK):
+            digest.update(text[start : start + CHUNK].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
