@@ -23,11 +23,15 @@ def test_the_likeliest_come_first_each_once_and_without_what_is_known():
 def test_the_end_of_a_hyphenated_word_stands_as_the_whole_word():
     assert cues({"-run-tests": 1.0}, "Use dry-run-tests first.") == ["dry-run-tests"]
     assert cues({"--check": 1.0}, "Use --check.") == ["--check"]
-    assert cues({"-known": 1.0}) == []
+    assert cues({"-known": 1.0, "-top": 1.0}) == []
 
 
 def test_ordinary_words_in_capitals_and_giant_names_are_left_out():
     assert cues({"SAME": 1.0, "x_" * 99: 1.0, "MAX_SIZE": 1.0}) == ["MAX_SIZE"]
+
+
+def test_times_and_lengths_of_a_style_sheet_are_left_out():
+    assert cues({"0.5s": 1.0, "1.1rem": 1.0, "300ms": 1.0, "v1.2s": 1.0}) == ["v1.2s"]
 
 
 def test_the_letter_of_an_escaped_line_feed_makes_no_name():

@@ -10,12 +10,15 @@ from foldline.relevance.names import blank_separators, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
-SHORTEST, LONGEST, FLAG = 4, 80, 4
-"""Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
+SHORTEST, LONGEST = 4, 80
+"""Characters of the shortest and longest names that are listed."""
 
 EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
 
+
+_MEASURE = lazy_pattern(r"\d[\d.]*(?:m?s|px|r?em|vh|vw|deg|fr)")
+"""A time or length of a style sheet."""
 
 _ESCAPED = lazy_pattern(r"\\((\b[nrt]\w*)[\w./:,-]*)")
 
@@ -88,4 +91,6 @@ def _tells(name: str) -> bool:
     """Return True if a name tells something: it is neither an ordinary word nor half of one."""
     if not SHORTEST <= len(name) <= LONGEST or (name.isupper() and name.isalpha()):
         return False
-    return name[0] != "-" or name[1:2] == "-" or len(name) <= FLAG
+    if _MEASURE.fullmatch(name):
+        return False
+    return name[0] != "-" or name[1:2] == "-"
