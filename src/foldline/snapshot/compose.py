@@ -35,7 +35,7 @@ from foldline.snapshot.worth import QUOTED, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
 
-STATE_SHARE: Final = 0.20
+STATE_SHARE: Final = 0.18
 """Fraction of the room for how things stand."""
 
 NAMES_SHARE, NAMES_MOST = 0.098, 0.1
