@@ -319,16 +319,6 @@ def test_words_of_the_user_are_shortened_to_whole_paragraphs_with_the_first_one(
     assert after.tokens <= 1_000
 
 
-def test_a_paragraph_that_the_user_says_again_is_left_out_where_it_stood_first():
-    rule = "Always run every test because the gate is strict and never sleeps. " * 6
-    other = "Never push to main, since that releases the package to everybody. " * 6
-    task = f"Mend a.py.\n\n{rule.strip()}\n\n{other.strip()}"
-    found = view(U(task), A("It is done."), U(f"Mend b.py.\n\n{rule.strip()}"))
-    text = staying(found, 500).messages[0].text
-    assert text.startswith("Mend a.py.\n[…]\nNever push")
-    assert rule.strip() not in text
-
-
 def test_a_first_paragraph_that_is_too_long_keeps_its_beginning():
     found = view(U("LATEST " + "and part_7.py too\n" * 400), U("now"))
     for target in (200, 260, 320, 400, 600):

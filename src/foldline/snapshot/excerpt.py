@@ -276,13 +276,7 @@ def _density(line: str, named: float, alarm: bool, extra: float) -> float:
 
 
 def paragraphs(
-    text: str,
-    tokens: int,
-    counter: TokenCounter,
-    values: Mapping[str, float],
-    *,
-    handle: str,
-    elsewhere: str = "",
+    text: str, tokens: int, counter: TokenCounter, values: Mapping[str, float], *, handle: str
 ) -> str:
     """
     Shorten what somebody wrote to some of its paragraphs.
@@ -296,18 +290,15 @@ def paragraphs(
         counter: What counts.
         values: What names are worth.
         handle: Where the whole text is recalled.
-        elsewhere: What else stays; a paragraph that stands there too is left out.
     """
     whole = counter.text(text)
     if whole <= tokens:
         return text
     pieces = prose(text)
     source = SourceText(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
-    kept, left, beside = set[int](), tokens - MARKER_TOKENS, f"\n{elsewhere}\n"
+    kept, left = set[int](), tokens - MARKER_TOKENS
     for number in _rank_pieces(source, pieces, Judge(values, Focus())):
         start, end = pieces[number]
-        if number and f"\n{text[start:end].strip()}\n" in beside:
-            continue
         needed = counter.text(text[start:end]) + (3 if number - 1 not in kept else 1)
         if needed <= left:
             kept.add(number)

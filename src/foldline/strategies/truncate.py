@@ -196,8 +196,7 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
         if _is_written(part, site, rest):
-            later = _find_later_words(view, site.index)
-            text = paragraphs(rest, inside, count, values, handle=handle, elsewhere=later)
+            text = paragraphs(rest, inside, count, values, handle=handle)
         else:
             query = Query.of(view.messages, context.focus)
             text = excerpt(rest, inside, count, handle=handle, values=values, query=query)
@@ -221,13 +220,6 @@ def _is_written(part: Part, site: CutSite, text: str) -> bool:
     """Return True if somebody wrote a text: agents without tools get outputs as text parts too."""
     is_output = site.rank == "tool" and site.tokens > SURELY_OUTPUT
     return (isinstance(part, Text) and not is_output) or is_report(text)
-
-
-def _find_later_words(view: View, index: int) -> str:
-    """Return what users say in the messages that stay behind one of them."""
-    later = (place for place in view.protected if place > index and place not in view.observed)
-    messages = (view.messages[place] for place in later)
-    return "\n".join(message.text for message in messages if message.is_from_user())
 
 
 def leading(message: Message, part: int) -> str:
