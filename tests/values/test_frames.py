@@ -48,7 +48,6 @@ QUEUED_END = "Please address this message and continue with your tasks."
         ),
         ("Base directory for this skill: /x\n\n# Review\nDo it.", "document"),
         ("Stop hook feedback:\n[stop.sh]: no", "document"),
-        ("Operation stopped by hook: commit first", "document"),
         ("SessionStart:startup hook success: all set", "document"),
         ('<file path="a.py">\nx = 1\n</file>', "document"),
         ("I have *added these files to the chat* so you can edit them.\n\na.py", "document"),

@@ -116,7 +116,7 @@ _SUMMARY: Final = lazy_pattern(
     r"|<summary>(?=[^\0]*</summary>\s*\Z)"
 )
 _DOCUMENT: Final = lazy_pattern(
-    r"Base directory for this skill: |Operation stopped by hook: "
+    r"Base directory for this skill: "
     r"|[A-Z][A-Za-z]{2,30}(?::[^\s:]{1,80})? hook (?:feedback|additional context|success"
     r"|stopped continuation|blocking error)\b[^\n:]{0,120}:"
     r"|This is the Gemini CLI\. We are setting up the context for our chat\."
