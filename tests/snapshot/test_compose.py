@@ -17,7 +17,7 @@ from foldline.snapshot.phrases import ACCOUNT, FILES, NAMES, PLAN, STORY, TITLES
 from foldline.values.handles import handles
 from foldline.values.messages import visible_texts
 from foldline.values.part_text import call_text
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
 from foldline.values.view import View
 
 PIECES = [
@@ -240,6 +240,16 @@ def test_an_earlier_account_and_earlier_rows_survive_being_folded_again():
         assert "user: Always keep port 48113, and never touch src/legacy." in text
         assert f"In cycle {cycle} it failed." in text
     assert parse(text).messages > parse(first).messages
+
+
+@pytest.mark.parametrize("hidden", ["\x7f", "\0" * 900, "\x1b[0m" * 99, "1:\n" * 900])
+def test_a_text_that_nobody_sees_makes_no_row_and_does_no_harm_when_it_is_folded_again(hidden):
+    acted = (U(hidden), A("a", c("1")), T("1", hidden), A("The linker is broken."))
+    first = composed(view(U("t"), *acted, *work(5), A("a"), U("n")))
+    assert all(row.text.strip() for row in parse(first).rows)
+    assert "The linker is broken." in refolded(first, *acted)
+    old = first.replace("agent: The linker", "user: \n→ \nagent: The linker")
+    assert "The linker is broken." in refolded(seal_text(old), *acted)
 
 
 def test_what_a_snapshot_says_of_plan_and_files_is_said_by_the_next_one():

@@ -352,5 +352,6 @@ def _rows(
     named = tokens - quoted_tokens >= WORTH_RECALLING
     for source, slices in quoted:
         handle = source.handle if named else ""
-        yield SnapshotRow(source.speaker, _quote(source, slices), handle).write(phrases)
-        named = False
+        if row := SnapshotRow(source.speaker, _quote(source, slices), handle).write(phrases):
+            yield row
+            named = False

@@ -40,9 +40,10 @@ class SnapshotRow:
     handle: str = ""
 
     def write(self, phrases: Phrases = ENGLISH) -> str:
-        """Return the row as it stands in a snapshot."""
+        """Return the row as it stands in a snapshot, "" where nobody would see its words."""
         front = f"{self.handle} " if self.handle else ""
-        return f"{front}{phrases.marks[self.speaker]}{indent(self.text)}"
+        text = indent(self.text)
+        return f"{front}{phrases.marks[self.speaker]}{text}" if text else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,8 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
+        if not slices:
+            return
         texts = [source.text[start:end] for start, end in slices]
         quoted = source.speaker in QUOTED
         explaining = code_lines.explaining(source.text, slices) if quoted else None
