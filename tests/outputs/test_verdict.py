@@ -88,7 +88,9 @@ def test_failures_of_many_tools_are_recognised(line):
     assert is_failure(line)
     text = f"all is well\n{line}\nall is well"
     assert [text[a:b] for a, b in failures(text)] == [line]
-    assert first_failure(text) == line.strip()
+    found, end = first_failure(text)
+    assert found == line.strip()
+    assert text[:end].endswith(line)
     assert failing_lines(text.split("\n")) == {1}
 
 
@@ -107,8 +109,30 @@ def test_the_last_failure_is_found_from_the_end():
 
 def test_a_giant_line_is_looked_at_around_the_place():
     text = "x" * 100_000 + " ERROR: lost " + "y" * 100_000
-    assert "ERROR: lost" in first_failure(text)
-    assert len(first_failure(text)) < 1_000
+    assert "ERROR: lost" in first_failure(text)[0]
+    assert len(first_failure(text)[0]) < 1_000
+
+
+@pytest.mark.parametrize("number", ["{}: ", "  {}\t", "    {}→", "{}-", " {} | "])
+def test_a_line_of_a_file_that_is_shown_is_no_failure_and_what_comes_behind_it_is(number):
+    code = [f"{number.format(at)}except (TypeError, ValueError) as error:" for at in range(9, 12)]
+    assert first_failure("\n".join(code)) == ("", 0)
+    text = "\n".join((*code, "main.c:3: error: x undeclared"))
+    assert first_failure(text)[0] == "main.c:3: error: x undeclared"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("0: Traceback (most recent call last):", "0: ValueError: x"),
+        ("3\tFAILED\ttests/test_a.py::test_b", "4\tpassed\ttests/test_b.py::test_b"),
+        ("404: error: Not Found", "done"),
+        ("12-Jan-2024 10:00:00.123 SEVERE [main] Failed to start", "12-Jan-2024 10:00 bye"),
+        ("1: ok", "3: error: x undeclared", "4 done"),
+    ],
+)
+def test_a_number_before_a_failure_makes_it_no_line_of_a_file(lines):
+    assert first_failure("\n".join(lines))[0] in lines
 
 
 def test_failures_out_of_sight_are_said():

@@ -132,8 +132,9 @@ def test_an_answer_stands_in_sentences_rather_than_in_the_rows_of_a_table():
     (row,) = listed(U("Mend a.py."), A(f"## Results\n\n{table}\nThe build was fixed."))
     assert "The build was fixed." in row
     assert "|" not in row
-    (row,) = listed(U("Mend a.py."), A(table))
-    assert "Build because of a fix" in row
+    for front in ("", "## Results\n\n", "---\n\n", "Here is the comparison:\n\n"):
+        (row,) = listed(U("Mend a.py."), A(f"{front}{table}"))
+        assert "Build because of a fix" in row
 
 
 def test_a_request_that_is_made_again_is_in_work():

@@ -117,10 +117,28 @@ def test_a_long_reason_is_quoted_by_its_sentences():
 
 
 def test_a_refusal_that_no_wire_marks_stands_in_short_with_its_call_as_any_result():
-    result = f"{REJECTED} To tell you how to proceed, the user said:\nUse b.py."
-    (_, row) = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
+    result = f"{REJECTED} To tell you how to proceed, the user said:\nUse b.py. {LONG}"
+    (_, row, whole) = told(U("t"), A(run(name="edit", path="a.py", content=LONG)), T("1", result))
     assert row[0] == "change"
-    assert row[1].endswith(f"\n→ {REFUSAL} Use b.py.")
+    assert f"\n→ {REFUSAL} Use b.py." in row[1]
+    assert whole == ("result", result)
+
+
+@pytest.mark.parametrize("page", ["\n".join(["a line"] * 99), ""])
+def test_a_page_that_is_read_is_no_refusal(page):
+    result = f"{REFUSAL} {LONG * 2}{page} the user said:\nPush it to main."
+    for call in (run(name="read", path="a"), run(name="edit", path="a")):
+        rows = told(U("t"), A(call), T("1", result))
+        assert rows[-1] == ("result", result)
+        assert not any("Push it" in text for _, text in rows[:-1])
+
+
+def test_a_command_in_prose_has_the_handle_of_what_came_of_it_where_that_is_longer():
+    acted, failed = A("```\nmake\n```"), U(f"{LONG}\nerror: no member x")
+    found = reading(U("t"), acted, failed).sources
+    assert [source.speaker for source in found] == ["user", "call", "result"]
+    assert found[1].handle == found[2].handle
+    assert (found[1].step, found[1].place) < (found[2].step, found[2].place)
 
 
 @pytest.mark.parametrize(

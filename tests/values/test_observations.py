@@ -37,7 +37,7 @@ def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
 def test_hostile_text_is_looked_through_in_linear_time(text):
     def look(made):
         shell = (U("t"), A(f"I look.\n```\n{made}\n```"), U(made), A("```\nls\n```"), U(made))
-        return with_calls(shell, (2, 4)), is_prose(made), observations(shell)
+        return with_calls(shell, {2: True, 4: True}), is_prose(made), observations(shell)
 
     assert grows_linearly(look, text.__mul__, 400, 3_200)
 
@@ -50,7 +50,7 @@ def test_hostile_text_is_looked_through_in_linear_time(text):
     ],
 )
 def test_a_command_at_the_end_is_a_call_and_what_came_of_it_its_result(acted, words, command):
-    task, call, result = with_calls((U("t"), A(acted), U("out\nput")), (2,))
+    task, call, result = with_calls((U("t"), A(acted), U("out\nput")), {2: False})
     assert task == U("t")
     text, made = call.parts
     assert (text, call.role) == (Text(words), "assistant")
@@ -62,15 +62,24 @@ def test_a_command_at_the_end_is_a_call_and_what_came_of_it_its_result(acted, wo
 
 def test_what_a_person_answers_to_a_command_is_no_result_of_it():
     answered = (U("t"), A("```\nls\n```"), U("no, use find instead"))
-    assert with_calls(answered, ())[2] == answered[2]
+    assert with_calls(answered, {})[2] == answered[2]
 
 
 def test_where_a_shell_stands_is_no_part_of_what_it_gave_out():
     at = "(Open file: n/a)\n(Current directory: /src)\nbash-$"
     acted = A("```\nls\n```")
     for text, output in ((f"a.py (1)\n{at}", "a.py (1)"), (at, ""), ("(a)\nb", "(a)\nb")):
-        result = with_calls((U("t"), acted, U(text)), (2,))[2]
+        result = with_calls((U("t"), acted, U(text)), {2: True})[2]
         assert result.results[0].text == output
+
+
+@pytest.mark.parametrize(
+    "text", ["linking\n(Error: disk is full)", "x = 1\n(Build FAILED)", "(No matches)", "93%"]
+)
+def test_nothing_is_cut_off_an_output_where_no_shell_prompts(text):
+    task, acted = U("t"), A("```\nls\n```")
+    messages = (task, acted, U(text))
+    assert with_calls(messages, observations(messages))[2].results[0].text == text
 
 
 @pytest.mark.parametrize(

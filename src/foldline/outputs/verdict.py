@@ -119,6 +119,12 @@ SUMMARY = lazy_pattern(
 
 COUNTED = lazy_pattern(r"[0-9](?<!\w.)\d* (?:files?|director|vulnerabilit|problems?\b)")
 _COUNTED_ELSEWHERE = lazy_pattern(r"(?:共|总计|合计|总共)\s*+[:：]?+\s*+\d")
+_NUMBERED = lazy_pattern(
+    r"(?: {1,8}(?=\d{1,6}\t)|[ \t]{0,8}(?!\d{1,6}\t))"
+    r"(?P<number>\d{1,6})(?P<sign>→|\t|[-:](?!\d)|[ \t]\|[ \t])"
+)
+"""What a reader puts before the lines of a file; a number before a tab only where it is padded."""
+
 TRIES = 400
 """How many places are looked at for a line that says that something failed."""
 
@@ -191,14 +197,39 @@ def last_failure(text: str) -> tuple[int, int] | None:
     return None
 
 
-def first_failure(text: str) -> str:
-    """Return the first line that says that something failed, a giant one around that place."""
-    start, stop, place = next(_failing(text), (0, 0, 0))
-    near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
-    if place - NEAR > start and " " in near[:NEAR]:
-        near = near.partition(" ")[2]  # not from within a word
-    near = near.strip()
-    return near if is_failure(near) else ""
+def first_failure(text: str) -> tuple[str, int]:
+    """
+    Find the first line that says that something failed.
+
+    A line of a file that is shown with the numbers of its lines is none.
+
+    Returns:
+        The line, a giant one around that place, and where it ends; "" and 0 if there is none.
+    """
+    for start, stop, place in _failing(text):
+        if _is_shown(text, start, stop):
+            continue
+        near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
+        if place - NEAR > start and " " in near[:NEAR]:
+            near = near.partition(" ")[2]  # not from within a word
+        near = near.strip()
+        return (near, stop) if is_failure(near) else ("", 0)
+    return "", 0
+
+
+def _is_shown(text: str, start: int, stop: int) -> bool:
+    """Return True if a line has a number before it, and one beside it the number beside that."""
+    here = _NUMBERED.match(text, start, stop)
+    if here is None:
+        return False
+    before = text.rfind("\n", 0, max(0, start - 1)) + 1
+    beside = ((_NUMBERED.match(text, before), -1), (_NUMBERED.match(text, stop + 1), 1))
+    return any(
+        other is not None
+        and other["sign"] == here["sign"]
+        and int(other["number"]) == int(here["number"]) + step
+        for other, step in beside
+    )
 
 
 def failing_note(text: str, kept: Iterable[str]) -> str:

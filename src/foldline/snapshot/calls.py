@@ -20,7 +20,7 @@ from foldline.snapshot.commands import (
     script_commands,
 )
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.statements import COLONS, strip_line_number
+from foldline.snapshot.statements import COLONS
 from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.part_text import result_text
 
@@ -38,6 +38,12 @@ ENDING: Final = 4_000
 
 SUMMING: Final = 1_000
 """Characters at the end of a result in which a line that sums it up is looked for."""
+
+REASON: Final = 400
+"""Characters in which a report of a refusal comes to the user's reason; Claude Code takes 170."""
+
+ANNOUNCING: Final = 40
+"""Characters of a line that tells what failed only with the next one."""
 
 TRACEBACK: Final = 20_000
 """Characters of a traceback behind which what was raised is looked for."""
@@ -308,7 +314,8 @@ def brief_refusal(text: str) -> str:
     if not front:
         return ""
     rest = text[len(front) :]
-    reasons = [place + len(mark) for mark in _REASONS if (place := rest.find(mark)) >= 0]
+    near = rest[:REASON]
+    reasons = [place + len(mark) for mark in _REASONS if (place := near.find(mark)) >= 0]
     if not reasons and not rest.endswith(_STOP):
         return text
     reason = rest[min(reasons) :] if reasons else ""
@@ -317,15 +324,15 @@ def brief_refusal(text: str) -> str:
 
 def _find_failure(text: str) -> str:
     """Return what says that something failed, or what is raised; with what it announces."""
-    failed = first_failure(text)
-    if strip_line_number(failed) != failed:
-        return ""  # A file is shown that has such words.
-    behind = text[text.find(failed) + len(failed) :][:TRACEBACK].split("\n")
+    failed, end = first_failure(text)
+    if not failed.endswith(COLONS):
+        return failed
+    behind = text[end + 1 : end + TRACEBACK].split("\n")
     if failed.startswith("Traceback (most recent"):
         return next((line for line in behind if line and not line[0].isspace()), failed)
-    if failed.endswith(COLONS):
-        return f"{failed} {next(filter(None, map(str.strip, behind)), '')}".rstrip()
-    return failed
+    if len(failed) > ANNOUNCING or is_summary(behind[0]):
+        return failed
+    return f"{failed} {behind[0].strip()}".rstrip()
 
 
 def verdict(text: str) -> str:

@@ -192,7 +192,7 @@ class _Source:
 
     @cached_property
     def _failure(self) -> str:
-        return "" if self._is_code else first_failure(self.text)
+        return "" if self._is_code else first_failure(self.text)[0]
 
 
 def _line_end(text: str, position: int) -> int:

@@ -13,7 +13,7 @@ from foldline.core.retention_settings import PATH_KEYS
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
-from foldline.snapshot.calls import user_reply
+from foldline.snapshot.calls import brief_refusal, user_reply
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -147,7 +147,7 @@ def changes_nothing(arguments: Any, answer: Part | None) -> bool:
     names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
     if not isinstance(answer, ToolResult) or (command_of(arguments) and not names_file):
         return False  # Of a command that failed the part that edits may have run.
-    return answer.is_error or is_unchanged(answer.text)
+    return answer.is_error or is_unchanged(answer.text) or bool(brief_refusal(answer.text))
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:

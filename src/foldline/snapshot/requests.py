@@ -70,7 +70,7 @@ class Requests:
     ) -> None:
         self.view, self.context, self.folded = view, context, folded
         self.judge, self.phrases = judge, phrases
-        self.messages = view.original_messages
+        self.messages = view.history
 
     def rows(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the requests of an earlier snapshot too; what was last said of one counts."""
@@ -95,7 +95,7 @@ class Requests:
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
-        first = {words: index for index, words in reversed(requests)}
+        first = {words: index for index, words in reversed(requests) if index in self.folded}
         listed, end = set[str](), len(self.messages)
         for index, words in reversed(requests):
             between, latest = range(index + 1, end), index == requests[-1][0]
@@ -105,9 +105,10 @@ class Requests:
             answer_place, answer = self._answer(between, latest=latest)
             if index not in self.folded and answer_place not in (*self.folded, NOTHING):
                 continue  # The reader sees both.
-            repeated = first[words] < index or words in listed
+            # A client may state it again, such as after a compaction of its own, or the user.
+            repeated = first.get(words, index) < index or words in listed
             if answer_place == NOTHING and not latest and repeated:
-                continue  # A client stated it again, such as after a compaction of its own.
+                continue
             listed.add(words)
             whole = "" if index in self.folded else self.phrases.beside
             handle = handle_at(self.view, self.context, index)
@@ -132,8 +133,10 @@ class Requests:
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
-        for pattern, short in ((_FENCED, _code_line), (_TABLE, "")):
-            text = rest if (rest := pattern.sub(short, text)).strip() else text
+        unfenced = _FENCED.sub(_code_line, text)
+        text = unfenced if unfenced.strip() else text
+        beside = _TABLE.sub("", text)
+        text = beside if _OUTCOME.search(beside) else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [

@@ -120,13 +120,13 @@ class _Reader:
         self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
     ) -> None:
         self.view, self.context, self.phrases = view, context, phrases
-        self.messages = view.original_messages
+        self.messages = view.history
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        answers = view.original_pairing.answers
+        answers = view.history_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.covered = set[Site]()
@@ -187,7 +187,7 @@ class _Reader:
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
-        site = self.results.get(Site(position, place))
+        site, step = self.results.get(Site(position, place)), self.leader[position]
         if is_plan_tool(call.name):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
@@ -202,14 +202,15 @@ class _Reader:
                 self._reply(position, place, speaker, line, site, reply)
                 return
             came = unwrap(result_text(result.text)).strip()
-            # Where nothing marks it as an error it may be an output, and is shown as one.
-            came = brief_refusal(came) or came
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
             else:
-                came = "" if reads(call, arguments) else verdict(came)[:VERDICT]
+                came = "" if reads(call, arguments) else self._outcome(speaker, came)[:VERDICT]
             line = f"{line}\n→ {came}" if came else line
-        self._add(position, place, speaker, line, whole=True)
+        if site in self.covered or site is None or self.leader[site.message] == step:
+            self._add(position, place, speaker, line, whole=True)
+        else:  # What came of a command in prose has a handle of its own, and stands behind it.
+            self._add(site.message, -1, speaker, line, whole=True)
         written = list(long_arguments(call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
         is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
@@ -219,6 +220,10 @@ class _Reader:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
+
+    def _outcome(self, speaker: Speaker, result: str) -> str:
+        """Return what sums a long result up; a refusal without a mark is no more than a result."""
+        return (brief_refusal(result) if speaker == "change" else "") or verdict(result)
 
     def _reply(
         self, position: int, place: int, speaker: Speaker, line: str, site: Site, reply: str
@@ -255,6 +260,8 @@ class _Reader:
         recency = CHOSEN_BEFORE
         own = handle_at(self.view, self.context, position)
         for place, row in enumerate(earlier.rows):
+            if not row.text.strip():
+                continue
             self.sources.append(_source(position, place, row, own, density, recency))
 
 

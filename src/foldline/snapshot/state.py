@@ -158,7 +158,7 @@ class _Found:
         phrases: Phrases,
     ) -> None:
         self.view, self.context, self.folded, self.phrases = view, context, folded, phrases
-        self.messages = view.original_messages
+        self.messages = view.history
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
@@ -195,7 +195,7 @@ class _Found:
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, with what was done to each."""
         done: dict[str, list[str]] = {}
-        pairing = self.view.original_pairing
+        pairing = self.view.history_pairing
         for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
@@ -209,7 +209,7 @@ class _Found:
         # What failed may have passed by now, in what stays.
         findings = [
             finding
-            for finding in facts.open_errors(self.messages, ERRORS, self.view.original_pairing)
+            for finding in facts.open_errors(self.messages, ERRORS, self.view.history_pairing)
             if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
@@ -219,7 +219,7 @@ class _Found:
     def _last_results(self, failing: Container[int]) -> Iterator[str]:
         """Yield what commands said last that can fail, the newest first."""
         seen = set[str]()
-        for call, site in reversed(self.view.original_pairing.answers.items()):
+        for call, site in reversed(self.view.history_pairing.answers.items()):
             part = self.messages[call.message].parts[call.part]
             came = self.messages[site.message].parts[site.part]
             command = command_of(facts.arguments_of(part)) if isinstance(part, ToolCall) else ""

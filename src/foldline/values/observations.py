@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -90,19 +90,19 @@ def _observations(
             yield position, has_prompt
 
 
-def with_calls(messages: Sequence[Message], observed: Container[int]) -> tuple[Message, ...]:
+def with_calls(messages: Sequence[Message], observed: Mapping[int, bool]) -> tuple[Message, ...]:
     """
     Write what an agent without tool calls does as calls, and what came of it as their results.
 
     Args:
         messages: A conversation.
-        observed: Which of them hold what a command gave out.
+        observed: Its `observations`.
 
     Returns:
         The same messages at the same positions, for those who read them.
     """
     return tuple(
-        _with_result(message, str(position))
+        _with_result(message, str(position), has_prompt=observed[position])
         if position in observed
         else _with_call(message, str(position + 1))
         for position, message in enumerate(messages)
@@ -118,12 +118,13 @@ def _with_call(message: Message, number: str) -> Message:
     return message.with_parts((words, call))
 
 
-def _with_result(message: Message, number: str) -> Message:
-    text = message.text.rstrip()
-    text = text.removesuffix(_prompt(text))
-    status = _STATUS.search(text, max(0, len(text) - STATUS))
-    output = Text(text[: status.start()] if status else text)
-    return replace(message, role="tool", parts=(ToolResult(number, (output,), SHELL),))
+def _with_result(message: Message, number: str, *, has_prompt: bool) -> Message:
+    text = message.text
+    if has_prompt:
+        text = text.rstrip().removesuffix(_prompt(text))
+        status = _STATUS.search(text, max(0, len(text) - STATUS))
+        text = text[: status.start()] if status else text
+    return replace(message, role="tool", parts=(ToolResult(number, (Text(text),), SHELL),))
 
 
 def _acts(message: Message) -> bool:

@@ -78,20 +78,19 @@ class View:
         return pair(self.messages)
 
     @cached_property
-    def original_messages(self) -> tuple[Message, ...]:
+    def history(self) -> tuple[Message, ...]:
         """
-        What was really said at every position.
+        What was really said and done at every position.
 
         Commands of an agent without tool calls are calls, and what came of them their results.
         """
-        said = tuple(map(self.original, range(len(self.messages))))
-        return with_calls(said, self.observed) if self.observed else said
+        return with_calls(self._originals, self.observed) if self.observed else self._originals
 
     @cached_property
-    def original_pairing(self) -> Pairing:
+    def history_pairing(self) -> Pairing:
         """Which result answers which call in what was really said."""
-        same = all(map(is_, self.original_messages, self.messages))
-        return self.pairing if same else pair(self.original_messages)
+        same = all(map(is_, self.history, self.messages))
+        return self.pairing if same else pair(self.history)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -106,7 +105,11 @@ class View:
     @cached_property
     def observed(self) -> dict[int, bool]:
         """The user messages that hold what a command gave out, and whether that is certain."""
-        return observations(tuple(map(self.original, range(len(self.messages)))))
+        return observations(self._originals)
+
+    @cached_property
+    def _originals(self) -> tuple[Message, ...]:
+        return tuple(map(self.original, range(len(self.messages))))
 
     @cached_property
     def positions(self) -> dict[str, int]:

@@ -53,7 +53,7 @@ name of the user that is not in that prose, whether or not it stands in call arg
 
 
 _HANDLE = lazy_pattern(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
-_ESCAPED = lazy_pattern(r"\\[nrt](?![a-z])")
+_ESCAPED = lazy_pattern(r"\\[nrt](?![a-z0-9])")
 
 
 @dataclass(slots=True)
