@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.growth import grows_linearly
 
 from foldline.outputs.verdict import (
+    TRIES,
     failing_lines,
     failing_note,
     failures,
@@ -116,6 +117,7 @@ def test_a_giant_line_is_looked_at_around_the_place():
 @pytest.mark.parametrize("number", ["{}: ", "  {}\t", "    {}→", "{}-", " {} | "])
 def test_a_line_of_a_file_that_is_shown_is_no_failure_and_what_comes_behind_it_is(number):
     code = [f"{number.format(at)}except (TypeError, ValueError) as error:" for at in range(9, 12)]
+    code = [f"{number.format(8)}try:", *code, f"{number.format(12)}pass"]
     assert first_failure("\n".join(code)) == ("", 0)
     text = "\n".join((*code, "main.c:3: error: x undeclared"))
     assert first_failure(text)[0] == "main.c:3: error: x undeclared"
@@ -129,10 +131,21 @@ def test_a_line_of_a_file_that_is_shown_is_no_failure_and_what_comes_behind_it_i
         ("404: error: Not Found", "done"),
         ("12-Jan-2024 10:00:00.123 SEVERE [main] Failed to start", "12-Jan-2024 10:00 bye"),
         ("1: ok", "3: error: x undeclared", "4 done"),
+        ("1: build ok", "2: FAILED to link", "done"),
+        (f"{'x' * 400}=12 errors found", "ok"),
     ],
 )
 def test_a_number_before_a_failure_makes_it_no_line_of_a_file(lines):
-    assert first_failure("\n".join(lines))[0] in lines
+    assert first_failure("\n".join(lines))[0] in "\n".join(lines)
+    assert first_failure("\n".join(lines))[0]
+
+
+def test_a_failure_is_found_behind_a_long_file_that_is_shown():
+    code = [f"{number:6d}\texcept OSError as error:" for number in range(2 * TRIES)]
+    assert first_failure("\n".join(code)) == ("", 0)
+    assert first_failure("\n".join((*code, "ERROR: link failed", "done")))[0] == (
+        "ERROR: link failed"
+    )
 
 
 def test_failures_out_of_sight_are_said():

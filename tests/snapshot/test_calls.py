@@ -236,7 +236,14 @@ def test_a_verdict_is_short_and_stands_in_the_result(lines):
     found = verdict(text)
     assert bool(found) == any(line in (*FAILING[:3], *SUMMING) for line in lines)
     assert len(found) <= FAILED + NEAR + 9
-    assert all(part in text for part in found.split(" … "))
+    assert all(part.removeprefix("Traceback: ") in text for part in found.split(" … "))
+
+
+def test_what_is_printed_between_the_lines_of_a_traceback_does_not_look_as_if_all_was_well():
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3\nAll 12 steps done.\n'
+    assert verdict(text) == "Traceback: All 12 steps done."
+    raised = "requests.exceptions.ConnectTimeout: no answer"
+    assert verdict(text.replace("All 12 steps done.", raised)) == f"Traceback: {raised}"
 
 
 def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():

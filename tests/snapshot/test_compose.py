@@ -252,6 +252,14 @@ def test_a_text_that_nobody_sees_makes_no_row_and_does_no_harm_when_it_is_folded
     assert "The linker is broken." in refolded(seal_text(old), *acted)
 
 
+def test_rows_keep_their_handles_however_often_they_are_folded_again():
+    first = composed(view(U("t"), *work(9), A("a"), U("n")))
+    named = {row.handle for row in parse(first).rows if row.handle}
+    assert len(named) > 4
+    text = refolded(refolded(first, *work(2), room=4_000), *work(2), room=4_000)
+    assert named <= {row.handle for row in parse(text).rows}
+
+
 def test_what_a_snapshot_says_of_plan_and_files_is_said_by_the_next_one():
     todos = [{"id": "7", "content": "mend the scanner", "status": "pending"}]
     plan = A(c("p", "TodoWrite", json.dumps({"todos": todos})))

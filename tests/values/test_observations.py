@@ -73,6 +73,16 @@ def test_where_a_shell_stands_is_no_part_of_what_it_gave_out():
         assert result.results[0].text == output
 
 
+def test_a_line_in_parentheses_that_says_something_else_stays_before_a_prompt():
+    messages = [U("t")]
+    for number in range(4):
+        messages += [A("```\nmake\n```"), U(f"{number}\n(Error: disk is full)\nbash-$")]
+    result = with_calls(messages, observations(messages))[2].results[0].text
+    assert result.rstrip() == "0\n(Error: disk is full)"
+    percent = [U("t"), *((A("```\nmake\n```"), U("(Disk quota exceeded)\n100%")) * 4)]
+    assert not any(observations(percent).values())
+
+
 @pytest.mark.parametrize(
     "text", ["linking\n(Error: disk is full)", "x = 1\n(Build FAILED)", "(No matches)", "93%"]
 )

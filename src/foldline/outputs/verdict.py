@@ -206,25 +206,33 @@ def first_failure(text: str) -> tuple[str, int]:
     Returns:
         The line, a giant one around that place, and where it ends; "" and 0 if there is none.
     """
+    start = stop = shown = 0
     for start, stop, place in _failing(text):
-        if _is_shown(text, start, stop):
-            continue
-        near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
-        if place - NEAR > start and " " in near[:NEAR]:
-            near = near.partition(" ")[2]  # not from within a word
-        near = near.strip()
-        return (near, stop) if is_failure(near) else ("", 0)
-    return "", 0
+        if not _is_shown(text, start, stop):
+            near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
+            whole_words = near.partition(" ")[2] if place - NEAR > start else near
+            return (whole_words if is_failure(whole_words) else near).strip(), stop
+        shown += 1
+    # So many lines are shown that what comes behind them was not looked at.
+    last = last_failure(text) if shown else None
+    if last is None or last[1] == stop or _is_shown(text, *last):
+        return "", 0
+    return text[slice(*last)][-2 * NEAR :].strip(), last[1]
 
 
 def _is_shown(text: str, start: int, stop: int) -> bool:
-    """Return True if a line has a number before it, and one beside it the number beside that."""
+    """
+    Return True if a line has a number before it, and one beside it the number beside that.
+
+    Where a report may be numbered in that way, too, both of them have to.
+    """
     here = _NUMBERED.match(text, start, stop)
     if here is None:
         return False
     before = text.rfind("\n", 0, max(0, start - 1)) + 1
     beside = ((_NUMBERED.match(text, before), -1), (_NUMBERED.match(text, stop + 1), 1))
-    return any(
+    enough = all if here["sign"] in "-:" else any
+    return enough(
         other is not None
         and other["sign"] == here["sign"]
         and int(other["number"]) == int(here["number"]) + step

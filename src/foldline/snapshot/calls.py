@@ -329,7 +329,8 @@ def _find_failure(text: str) -> str:
         return failed
     behind = text[end + 1 : end + TRACEBACK].split("\n")
     if failed.startswith("Traceback (most recent"):
-        return next((line for line in behind if line and not line[0].isspace()), failed)
+        raised = next((line for line in behind if line and not line[0].isspace()), failed)
+        return raised if is_failure(raised) else f"Traceback: {raised}"
     if len(failed) > ANNOUNCING or is_summary(behind[0]):
         return failed
     return f"{failed} {behind[0].strip()}".rstrip()

@@ -345,13 +345,18 @@ def _is_inside(text: str, place: int, ends: str) -> bool:
 def _rows(
     quoted: Sequence[tuple[SourceText, Sequence[Slice]]], tokens: float, phrases: Phrases
 ) -> Iterator[str]:
-    """Write the rows of a step, the first with its handle where there is more to recall."""
+    """
+    Write the rows of a step, the first with its handle where there is more to recall.
+
+    An earlier snapshot is one step, of whose rows each has the handle that it had.
+    """
     quoted_tokens = sum(
         (end - start) * source.density for source, slices in quoted for start, end in slices
     )
-    named = tokens - quoted_tokens >= WORTH_RECALLING
+    hides, shown = tokens - quoted_tokens >= WORTH_RECALLING, set[str]()
     for source, slices in quoted:
-        handle = source.handle if named else ""
+        is_named = source.named or (hides and not shown)
+        handle = source.handle if is_named and source.handle not in shown else ""
         if row := SnapshotRow(source.speaker, _quote(source, slices), handle).write(phrases):
             yield row
-            named = False
+            shown.add(handle or source.handle)

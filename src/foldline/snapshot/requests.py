@@ -45,7 +45,7 @@ _FENCED = lazy_pattern(
     r"^[ \t]*(`{3,})[^`\n]*$\n?(.*?)(?:^[ \t]*\1`*[ \t]*$(?:\n[ \t]*(?=\n|\Z))*\n?|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_TABLE = lazy_pattern(r"^[ \t]{0,8}\|[^\n]*\|[ \t]*(?:\n|\Z)", re.MULTILINE)
+_TABLE = lazy_pattern(r"^[ \t]{0,8}\|[^\n]*\|[ \t\r]*(?:\n|\Z)", re.MULTILINE)
 
 
 class Requests:
@@ -103,7 +103,8 @@ class Requests:
             if index not in self.folded and self.folded.isdisjoint(between):
                 continue
             answer_place, answer = self._answer(between, latest=latest)
-            if index not in self.folded and answer_place not in (*self.folded, NOTHING):
+            is_visible = answer_place != NOTHING and answer_place not in self.folded
+            if index not in self.folded and is_visible:
                 continue  # The reader sees both.
             # A client may state it again, such as after a compaction of its own, or the user.
             repeated = first.get(words, index) < index or words in listed

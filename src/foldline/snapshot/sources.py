@@ -10,6 +10,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
+    LINE,
     brief_refusal,
     call_line,
     changes_something,
@@ -85,7 +86,7 @@ class SourceText:
 
     ``step`` and ``place`` say where it stands: the position of its step in the view and the place
     in that. ``density`` is in tokens a character, ``recency`` from 0 to 1. Where ``whole`` the
-    text is one statement.
+    text is one statement; where ``named`` it stands with its handle in any case.
     """
 
     step: int
@@ -96,6 +97,7 @@ class SourceText:
     density: float
     recency: float
     whole: bool = False
+    named: bool = False
 
     @property
     def tokens(self) -> float:
@@ -187,7 +189,7 @@ class _Reader:
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
-        site, step = self.results.get(Site(position, place)), self.leader[position]
+        site = self.results.get(Site(position, place))
         if is_plan_tool(call.name):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
@@ -207,9 +209,9 @@ class _Reader:
             else:
                 came = "" if reads(call, arguments) else self._outcome(speaker, came)[:VERDICT]
             line = f"{line}\n→ {came}" if came else line
-        if site in self.covered or site is None or self.leader[site.message] == step:
+        if site is None or not self._is_apart(position, site, call):
             self._add(position, place, speaker, line, whole=True)
-        else:  # What came of a command in prose has a handle of its own, and stands behind it.
+        else:
             self._add(site.message, -1, speaker, line, whole=True)
         written = list(long_arguments(call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
@@ -221,9 +223,20 @@ class _Reader:
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
 
+    def _is_apart(self, position: int, site: Site, call: ToolCall) -> bool:
+        """
+        Return True if the handle of a call is better that of its result, which is another one.
+
+        So it is with a command in prose that stands whole in its row.
+        """
+        is_open = site.message in self.folded and site not in self.covered
+        is_apart = self.leader[site.message] != self.leader[position]
+        return is_open and is_apart and len(call.arguments) <= LINE
+
     def _outcome(self, speaker: Speaker, result: str) -> str:
         """Return what sums a long result up; a refusal without a mark is no more than a result."""
-        return (brief_refusal(result) if speaker == "change" else "") or verdict(result)
+        refusal = brief_refusal(result) if speaker == "change" else ""
+        return refusal if 0 < len(refusal) < len(result) else verdict(result)
 
     def _reply(
         self, position: int, place: int, speaker: Speaker, line: str, site: Site, reply: str
@@ -272,9 +285,8 @@ def _source(
     # A brief reply says nothing without the call before it.
     with_call = row.speaker == "reply" and "\n→ " in row.text and len(row.text) <= 2 * REPLY
     whole = with_call or not in_prose
-    return SourceText(
-        position, place, row.speaker, row.text, row.handle or handle, density, recency, whole
-    )
+    own, named = row.handle or handle, bool(row.handle)
+    return SourceText(position, place, row.speaker, row.text, own, density, recency, whole, named)
 
 
 def read(

@@ -23,15 +23,21 @@ _ACTION: Final = lazy_pattern(
     r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```|<command>|<execute).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
     re.DOTALL,
 )
-_PROMPT: Final = lazy_pattern(r"(?:\([\w.-]{1,40}\) )?[\w@:~/.\[\]\\-]{0,80} ?[$#%>]{1,3}")
-_STATUS: Final = lazy_pattern(r"(?:(?:\A|\n)\([A-Z][^\n]{1,300}\)){1,4}\s*\Z")
+_PROMPT: Final = lazy_pattern(
+    r"(?:\([\w.-]{1,40}\) )?(?!\d+ ?%)[\w@:~/.\[\]\\-]{0,80} ?[$#%>]{1,3}"
+)
+_STATUS: Final = lazy_pattern(
+    r"(?:(?:\A|\n)\((?:Open file|Current directory|Interactive session): [^\n]{1,300}\)){1,3}\s*\Z"
+)
+"""Where a shell of SWE-agent stands, which comes with every output."""
+
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 SHELL: Final = "$"
 """The name of the tool that such commands are calls of."""
 
 STATUS: Final = 1_400
-"""Characters before a prompt in which lines in parentheses tell where the shell stands."""
+"""Characters before a prompt in which such lines are looked for."""
 
 ACTING: Final = 0.75
 """Fraction of the messages of an agent without tool calls that end with a command."""
