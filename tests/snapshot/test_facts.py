@@ -151,6 +151,19 @@ def test_the_failure_of_a_command_that_does_more_than_show_is_open(command):
     assert open_errors([call("bash", command=command), T("1", "error: no rule")])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "src/p.c:10: error: no member named x",
+        "src/p.c:10:4: fatal error: fits.h: No such file or directory",
+        "src/a.ts(3,5): error TS6133: 'x' is declared but never used.",
+    ],
+)
+def test_what_a_compiler_reports_is_a_failure(line):
+    found = open_errors([call("run", command="make"), T("1", f"cc a.c\n{line}\ncc b.c")])
+    assert [one.lines for one in found] == [(line,)]
+
+
 def test_a_failed_edit_is_made_good_by_another_edit_of_the_same_file():
     failed = (call("edit", "1", path="a.py", old="x"), T("1", "no match", is_error=True))
     other = (call("edit", "2", path="b.py", old="x"), T("2", "done"))

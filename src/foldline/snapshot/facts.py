@@ -27,7 +27,7 @@ CHANGES = ("created", "written", "edited", "deleted")
 _PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
-    r"^error(?:\[\w+\])?:|^fatal:|"
+    r"^error(?:\[\w+\])?:|^fatal:|:\d{1,6}: (?:fatal )?error:|\berror TS\d|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
