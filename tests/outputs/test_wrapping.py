@@ -1,5 +1,7 @@
 """What agents put around outputs."""
 
+import json
+
 import pytest
 
 from foldline.outputs.wrapping import exit_code, unwrap, without_reminders
@@ -64,3 +66,37 @@ def test_notes_of_a_client_behind_an_output_are_left_out():
     note = "\n\n<system-reminder>\nBe careful.\n</system-reminder>\n"
     assert without_reminders(f"a = 1{note}{note}") == "a = 1"
     assert without_reminders(f"{note}a = 1") == f"{note}a = 1"
+
+
+def wrapped(**fields):
+    return json.dumps(fields)
+
+
+def test_an_output_in_json_is_returned_as_it_was_printed():
+    codex = wrapped(output="a\nb\n", metadata={"exit_code": 0, "duration_seconds": 0.1})
+    assert (unwrap(codex), exit_code(codex)) == ("a\nb", 0)
+    failed = wrapped(stdout="a\n", stderr="no such file", exit_code=2)
+    assert (unwrap(failed), exit_code(failed)) == ("a\n\nno such file\nexit code 2", 2)
+    assert unwrap(wrapped(returncode=0, stdout="", stderr="")) == "exit code 0"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"output": "a", "exit_code": 1, "timed_out": True},
+        {"output": "a", "exit_code": "1"},
+        {"output": {"a": 1}, "exit_code": 1},
+        {"output": "a", "metadata": {"exit_code": 1, "signal": 9}},
+        {"exit_code": 1},
+        {"output": "a", "exit_code": 1, "returncode": 1},
+    ],
+)
+def test_json_that_tells_more_than_an_output_stays(fields):
+    assert unwrap(wrapped(**fields)) == wrapped(**fields)
+    assert exit_code(wrapped(**fields)) is None
+
+
+def test_json_that_is_broken_off_stays():
+    text = wrapped(output="a" * 900, exit_code=1)[:-1]
+    assert unwrap(text) == text
+    assert unwrap('{"exit_code": 1' + "[" * 90_000) == '{"exit_code": 1' + "[" * 90_000

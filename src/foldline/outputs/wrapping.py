@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
+from foldline.values.part_text import result_text
 
 REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
 """How a note begins and ends that a client puts behind an output."""
@@ -29,6 +31,9 @@ _HEAD = lazy_pattern(
 _TAGGED = lazy_pattern(r"\n*<returncode>(?P<tagged>-?\d{1,5})</returncode>\n<output>\n?")
 _TAGGED_END: Final = "</output>"
 
+_PRINTED: Final = ("output", "stdout", "stderr")
+_CODES: Final = frozenset(("exit_code", "exitCode", "returncode", "return_code"))
+
 _FOOT = lazy_pattern(
     r"\n(?:Error: \(none\)\n)?(?:Exit Code: (?:(?P<below>\d{1,5})|\(none\))\n)?"
     r"(?:Signal: .{1,40}\n)?(?:Background PIDs: .{1,300}\n)?"
@@ -49,9 +54,11 @@ def unwrap(text: str) -> str:
     Return what a command gave out, without how long it ran and what it is filed under.
 
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
-    is no output. What is not wrapped is returned as it is.
+    is no output. What is wrapped in JSON is written as a person reads it; all else is returned as
+    it is.
     """
     inner, code = _take_off(without_reminders(text))
+    inner = result_text(inner)
     if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
@@ -68,7 +75,26 @@ def _take_off(text: str) -> tuple[str, int | None]:
     foot = _FOOT.search(text, max(0, len(text) - FOOT))
     if foot and (head := _FOOT_HEAD.match(text, 0, HEADED)):
         return text[head.end() : foot.start()].strip("\n"), _code(foot)
-    return text, None
+    return _take_off_json(text) if text.startswith("{") else (text, None)
+
+
+def _take_off_json(text: str) -> tuple[str, int | None]:
+    """Do the same with an object of what was printed and the exit code, and of nothing else."""
+    ends = text[:AHEAD], text[-AHEAD:]
+    if not any(f'"{key}":' in end for key in _CODES for end in ends):
+        return text, None
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except (ValueError, RecursionError):
+        return text, None
+    measured = found.pop("metadata", {})
+    found |= measured if isinstance(measured, dict) else {"metadata": measured}
+    printed = [found.pop(key) for key in _PRINTED if isinstance(found.get(key), str)]
+    found.pop("duration_seconds", None)
+    code = found.popitem()[1] if len(found) == 1 and found.keys() <= _CODES else None
+    if not (printed and isinstance(code, int)):
+        return text, None
+    return "\n".join(filter(None, printed)).strip("\n"), code
 
 
 def _code(found: re.Match[str]) -> int | None:

@@ -22,7 +22,6 @@ from foldline.snapshot.commands import (
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.statements import COLONS
 from foldline.values.messages import ToolCall, ToolResult
-from foldline.values.part_text import result_text
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -301,7 +300,7 @@ def user_reply(tool: str, result: ToolResult) -> str:
     """
     if not (result.is_error or _ASKING.fullmatch(tool.rpartition("__")[2])):
         return ""
-    bare = unwrap(result_text(result.text)).strip()
+    bare = unwrap(result.text).strip()
     if bare.startswith(_ANSWERS) and not result.is_error:
         answers, end, _ = bare.rpartition(_ANSWERED)
         return answers if end else bare
@@ -351,7 +350,7 @@ def printed_verdict(verdict_line: str, text: str) -> str:
     exited = _EXIT.fullmatch(verdict_line)
     if not exited:
         return verdict_line
-    lines = map(str.strip, unwrap(result_text(text))[-PRINTED:].split("\n")[::-1])
+    lines = map(str.strip, unwrap(text)[-PRINTED:].split("\n")[::-1])
     printed = next((line for line in lines if line and not _EXIT.fullmatch(line)), "")
     printed = "" if printed.endswith(":") else printed
     return printed if not int(exited[1]) else ": ".join(filter(None, (verdict_line, printed)))
