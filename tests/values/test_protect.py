@@ -79,10 +79,21 @@ def test_a_frame_is_neither_the_task_nor_the_latest_request():
 
 
 def test_rules_stay_each_text_where_it_stands_first():
-    found = reasons(
-        U(RULES), U("task"), A("a"), U(RULES), U(RULES.replace("brief", "kind")), U("u")
-    )
+    other = RULES.replace("for /x", "for /x/y")
+    found = reasons(U(RULES), U("task"), A("a"), U(RULES), U(other), U("u"))
     assert found == {0: "rules", 1: "task", 4: "rules", 5: "latest"}
+
+
+def test_of_the_rules_of_one_file_those_stay_that_hold_now():
+    changed = RULES.replace("brief", "kind")
+    found = reasons(U(RULES), U("task"), A("a"), U(changed), A("b"), U(RULES), U("u"))
+    assert found == {1: "task", 5: "rules", 6: "latest"}
+
+
+def test_rules_that_do_not_say_of_which_folder_they_are_all_stay():
+    rules = RULES.replace(" instructions for /x", "")
+    found = reasons(U(rules), U("task"), A("a"), U(rules.replace("brief", "kind")), U("u"))
+    assert found == {0: "rules", 1: "task", 3: "rules", 4: "latest"}
 
 
 def test_words_between_frames_make_the_whole_message_the_task():

@@ -84,7 +84,7 @@ _NAMED_FILE: Final = lazy_pattern(r"\s(?:path|name|filename|src)=")
 
 _HEADING: Final = lazy_pattern(
     r"# (?:(?:AGENTS|CLAUDE|GEMINI)(?:\.local)?\.md|\.cursorrules)"
-    r"(?: instructions(?: for [^\n]{1,500})?)?[ \t\r]*\n\s*"
+    r"(?: instructions(?P<folder> for [^\n]{1,500})?)?[ \t\r]*\n\s*"
 )
 _REQUEST: Final = lazy_pattern(r"^## My request for [^\n]{1,40}:[ \t\r]*\n", re.MULTILINE)
 _MENTIONS: Final = ("# Files mentioned by the user:", "# Context from my IDE setup:")
@@ -198,6 +198,16 @@ def rules_of(message: Message) -> tuple[str, ...]:
     if message.role != "user" or message.origin in _MADE:
         return ()
     return tuple(_texts_of(message, "rules"))
+
+
+def rules_source(rules: str) -> str:
+    """
+    Return the heading of rules, which names their file and folder, or else all of them.
+
+    When such a file is changed, an agent sends all of it again, in place of what it was before.
+    """
+    heading = _HEADING.match(rules)
+    return heading[0] if heading and heading["folder"] else rules
 
 
 def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:

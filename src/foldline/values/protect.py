@@ -11,6 +11,7 @@ from foldline.values.frames import (
     is_bare,
     is_summary,
     rules_of,
+    rules_source,
     shows_output,
     user_words,
 )
@@ -40,9 +41,10 @@ def protected(
 
     Protected are the system messages ("system"), the first and the latest message with words of
     the user ("task", "latest"), what an agent sends in the user's name as rules, each text where
-    it stands first ("rules"), groups with a pinned member ("pinned"), tool results that the model
-    has not answered yet, with their calls ("unread"), groups with a call that is still running
-    ("pending"), and the answer with which the conversation ends ("answer").
+    it stands first and those of one file only as they are now ("rules"), groups with a pinned
+    member ("pinned"), tool results that the model has not answered yet, with their calls
+    ("unread"), groups with a call that is still running ("pending"), and the answer with which
+    the conversation ends ("answer").
 
     Args:
         messages: What is shown.
@@ -121,12 +123,13 @@ def _summary(messages: Sequence[Message]) -> Iterator[int]:
 
 
 def _rules(messages: Sequence[Message]) -> Iterator[tuple[int, Reason]]:
-    seen: set[str] = set()
+    found: dict[str, tuple[int, str]] = {}
     for index, message in enumerate(messages):
         for rules in rules_of(message):
-            if rules not in seen:
-                seen.add(rules)
-                yield index, "rules"
+            source = rules_source(rules)
+            if source not in found or found[source][1] != rules:
+                found[source] = index, rules
+    yield from ((index, "rules") for index, _ in found.values())
 
 
 def is_snapshot(message: Message) -> bool:
