@@ -67,24 +67,11 @@ def test_a_question_at_the_end_of_a_long_task_points_as_a_question_does():
     assert terms["kvothe77"] == max(terms.values()) == 3.0
 
 
-def test_what_occurs_everywhere_in_other_outputs_points_at_nothing():
-    asked = Query.in_words("the mirror_7?")
-    made = condense("the mirror_7 is here")
-    alone = asked.among(["the mirror_7 is here"]).values(made, 100)
-    assert alone
-    assert not asked.among(["the mirror_7 is here\n" * 90]).values(made, 100)
-
-
 def test_the_first_and_the_latest_message_of_the_user_are_questions():
     said = (U("Look for alpha_1"), A("ok"), U("and beta_2"), A("ok"), U("and gamma_3"))
     found = {term.text for term in Query.of(said, "delta_4").terms}
     assert {"alpha_1", "gamma_3", "delta_4"} <= found
     assert "beta_2" not in found
-
-
-def test_what_a_call_names_counts_a_little():
-    asked = Query.in_words("why?").with_call('{"path": "src/app/main_7.py"}')
-    assert 0 < next(t.weight for t in asked.terms if "main_7" in t.text) < 1
 
 
 def test_lines_beside_the_one_that_is_asked_for_come_along():

@@ -23,7 +23,7 @@ from foldline.snapshot.choice import Choice
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
-from foldline.snapshot.line_scoring import result_lines
+from foldline.snapshot.line_scoring import condense_text, offers
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
@@ -56,19 +56,16 @@ MIDDLE: Final = 0.998
 UNSPENT: Final = 0.04
 """Fraction of the room that is not left to names where there are too few."""
 
-GIANT, SEARCHED = 0.3, 0.02
-"""
-Fractions of everything from which on an output is taken apart by its kind: in any case, and where
-the question points at it.
-"""
+GIANT: Final = 0.3
+"""Fraction of everything from which on an output is taken apart by its kind."""
 
 ALONE: Final = 0.7
 """Fraction of everything from which on an output is what the conversation is about."""
 
 QUERY_FACTOR, EXTRA = 2.0, 0.25
 """
-Factors of what speaks for a line of a large output besides its words, where the user asks for
-something in it or there is little else, and elsewhere.
+Factors of what speaks for a line of such an output besides its words, where there is little else,
+and elsewhere.
 """
 
 WORTH_RECALLING: Final = 60
@@ -152,22 +149,12 @@ class _Composer:
 
     def _rank(self) -> None:
         total = max(1.0, sum(source.tokens for source in self.sources))
-        self._rare(total)
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
             source = self.sources[number]
             costs = [cost(source, start, end) for start, end in slices]
             worth = self.densities.of(source, slices, costs, extras)
             self.statements.add(number, slices, costs, worth)
-
-    def _rare(self, total: float) -> None:
-        """Count what the user asks for in the outputs that are searched for it."""
-        searched = [
-            source.text
-            for source in self.sources
-            if source.speaker == "result" and source.tokens > SEARCHED * total
-        ]
-        self.query = self.query.among(searched)
 
     def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
         """Cut a source into statements; some of a large output have an extra worth."""
@@ -179,27 +166,22 @@ class _Composer:
             if source.speaker in SAYING:
                 slices = [without_chatter(source.text, *place) for place in slices]
             return slices, {}
-        if source.speaker == "result" and self._is_telling(source, total):
-            return self._condense_output(number, total)
+        if source.speaker == "result" and source.tokens >= GIANT * total:
+            return self._condense_output(number, source.tokens / total)
         return blocks(source.text), {}
 
-    def _is_telling(self, source: SourceText, total: float) -> bool:
-        share = source.tokens / total
-        return share >= GIANT or (share >= SEARCHED and self.query.points_at(source.text))
-
     def _condense_output(
-        self, number: int, total: float
+        self, number: int, share: float
     ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
         source = self.sources[number]
-        offered = result_lines(source.text, self.query, source.tokens / total)
+        offered = offers(condense_text(source.text), self.query, share)
         self.sources[number] = replace(source, text="\n".join(offered.lines))
         ends = list(accumulate(len(line) + 1 for line in offered.lines))
         slices = [
             (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
         ]
-        sure = source.tokens >= ALONE * total or self.query.points_at(source.text)
-        factor = QUERY_FACTOR if sure else EXTRA
+        factor = QUERY_FACTOR if share >= ALONE else EXTRA
         return slices, {place: factor * extra for place, extra in offered.extra.items()}
 
     # --- choosing ------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class _Source:
 
     def _of_lines(self, room: float) -> str:
         """Keep lines of an output whose kind is known, wherever they stand."""
-        offered = offers(self.made, self.query, 1.0, room / self.tokens)
+        offered = offers(self.made, self.query, kept=room / self.tokens)
         # The beginning says what an output is.
         extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
         offered = offered._replace(extra=extra)
@@ -177,7 +177,7 @@ class _Source:
     def _middle(self, middle: str, room: float) -> list[str]:
         if not self.query:
             return salient_lines(middle, room, self._per_token, self.values)
-        offered = offers(condense_text(middle), self.query, 1.0, room / self.tokens)
+        offered = offers(condense_text(middle), self.query, kept=room / self.tokens)
         return _choose_lines(offered, room, self._per_token, self.values)
 
     def _honest(self, lines: Sequence[str]) -> list[str]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from foldline.outputs.condensed import Condensed
 from foldline.snapshot.query import Query, strongest, within
-from foldline.values.part_text import result_text, text_lines
 
 QUERY_VALUE = 8.0
 """Value of a line that surely answers what was asked; the names in a line give it about 0.1."""
@@ -25,14 +24,8 @@ its own.
 CLEAR = 0.2
 """Extra value from which on a line stays whole."""
 
-TELLING, POINTED = 0.1, 0.01
-"""
-The fractions of all that is compressed from which on an output is taken apart by its kind: in any
-case, and where the question points at it. Of a smaller one only the names count.
-"""
-
 KEPT = 0.1
-"""The fraction of an output that is kept, unless it is said."""
+"""The fraction of an output that is kept, unless it is given."""
 
 
 class Offered(NamedTuple):
@@ -48,35 +41,6 @@ class Offered(NamedTuple):
     whole: frozenset[int]
 
 
-def result_lines(
-    text: str,
-    query: Query,
-    share: float = 1.0,
-    kept: float = KEPT,
-    *,
-    failed: bool = False,
-    call: str = "",
-) -> Offered:
-    """
-    Offer the lines of a tool result.
-
-    Args:
-        text: The result's text, as it came.
-        query: What the user wants to know.
-        share: The result's fraction of all that is compressed, in tokens: what frames a result is
-            worth the more, the more of everything the result is.
-        kept: The fraction of its tokens that about can be kept.
-        failed: Whether the tool said that it failed.
-        call: The arguments that the tool was called with.
-
-    Returns:
-        Lines in the order of the result.
-    """
-    is_telling = share >= TELLING or (share >= POINTED and query.points_at(text))
-    made = condense_text(text) if is_telling else _plain(text)
-    return offers(made, query, share, kept, failed=failed, call=call)
-
-
 def condense_text(text: str) -> Condensed:
     """Take an output apart by its kind; see `foldline.outputs.condensing.condense`."""
     # Imported here: the kinds are many, and most histories need few of them.
@@ -85,29 +49,27 @@ def condense_text(text: str) -> Condensed:
     return condense(text)
 
 
-def _plain(text: str) -> Condensed:
-    return Condensed("plain", tuple(text_lines(result_text(text))))
+def offers(made: Condensed, query: Query, share: float = 1.0, kept: float = KEPT) -> Offered:
+    """
+    Offer the lines of an output.
 
+    Args:
+        made: The output, taken apart.
+        query: What the user wants to know.
+        share: The output's fraction of all that is compressed, in tokens: what frames it is worth
+            the more, the more of everything it is.
+        kept: The fraction of its tokens that about can be kept.
 
-def offers(
-    made: Condensed,
-    query: Query,
-    share: float = 1.0,
-    kept: float = KEPT,
-    *,
-    failed: bool = False,
-    call: str = "",
-) -> Offered:
-    """Offer the lines of an output that is taken apart; see `result_lines`."""
+    Returns:
+        Lines in the order of the output.
+    """
     large = min(1.0, max(0.0, share) / FULL_SHARE)
     room = (LEAST + (MOST - LEAST) * large) * min(1.0, kept) * len(made.lowered)
-    query_values = (query.with_call(call) if call else query).values(made, room, large)
+    query_values = query.values(made, room, large)
     scale = WORTH * large**2
     extra = {place: scale * worth for place, worth in within(made, made.worth, room).items()}
     for place, value in query_values.items():
         extra[place] = extra.get(place, 0.0) + QUERY_VALUE * value
-    if failed and made.lines:
-        extra[0] = extra.get(0, 0.0) + scale
     lines = list(made.lines)
     if made.apart:
         lines = [_standing(made, place, line) for place, line in enumerate(lines)]

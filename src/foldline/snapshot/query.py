@@ -8,9 +8,9 @@ So does a place: the last line, the first error, the line of a number.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from operator import itemgetter
 from typing import Self
@@ -18,17 +18,12 @@ from typing import Self
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.verdict import is_failure, is_summary
 from foldline.snapshot.query_terms import (
-    CALLED,
-    LONGEST,
-    PHRASE,
-    WORD,
     Term,
     Want,
     line_numbers,
     near,
     pointing,
     questions,
-    terms,
     wants,
 )
 from foldline.values.frames import user_words
@@ -36,9 +31,6 @@ from foldline.values.messages import Message
 
 TERMS = 48
 """Words and phrases of all questions that are looked for."""
-
-CHARS_PER_LINE = 50
-"""What a line of an output takes, to know roughly how many there are."""
 
 HITS = 48
 """Lines with a term from which on it says nothing, but for the first and the last of them."""
@@ -51,9 +43,6 @@ RAREST = 1.3
 
 SPREAD, NAME_SPREAD = 0.8, 0.45
 """How fast the weight of a word, and of a name, falls with how often it occurs."""
-
-FEW, FEWEST = 8, 2
-"""Mentions of a name or phrase, and of a word, up to which it points at the outputs with it."""
 
 CERTAIN = 2.2
 """Sum of the weights of a line's terms from which on it surely answers."""
@@ -95,15 +84,11 @@ class Query:
         terms: Words and phrases to look for.
         wants: Places that are asked for.
         numbers: Numbers of lines that are asked for, counted from 1.
-        counts: How often a term occurs in all that is looked through, where that is known.
-        size: How many lines that has, about.
     """
 
     terms: tuple[Term, ...] = ()
     wants: frozenset[Want] = frozenset()
     numbers: frozenset[int] = frozenset()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    size: int = 0
 
     @classmethod
     def of(cls, messages: Sequence[Message], focus: str = "") -> Self:
@@ -116,31 +101,6 @@ class Query:
     def in_words(cls, *texts: str) -> Self:
         """Read questions, the most important first."""
         return cls(*_read(tuple(map(near, filter(None, texts)))))
-
-    def among(self, texts: Sequence[str]) -> Query:
-        """Count the terms in all that is looked through: what occurs often points at nothing."""
-        counts = _Counts(tuple(term.text for term in self.terms), texts)
-        return replace(self, counts=counts, size=sum(map(len, texts)) // CHARS_PER_LINE)
-
-    def with_call(self, arguments: str) -> Query:
-        """Add, with little weight, what a call asked its tool for."""
-        known = {term.text for term in self.terms}
-        further = [
-            term._replace(weight=term.weight * CALLED)
-            for term in terms(arguments[:LONGEST])
-            if term.text not in known and term.is_name
-        ]
-        return replace(self, terms=(*self.terms, *further[: TERMS // 4])) if further else self
-
-    def points_at(self, text: str) -> bool:
-        """Tell whether a text has a name or a phrase of the question that few texts have."""
-        rare = [term.text for term in self.terms if self._is_rare(term)]
-        lowered = text.lower() if rare else ""
-        return any(term in lowered for term in rare)
-
-    def _is_rare(self, term: Term) -> bool:
-        few = FEW if term.is_name or term.weight >= PHRASE else FEWEST
-        return term.weight >= WORD and self.counts.get(term.text, FEW) <= few
 
     def __bool__(self) -> bool:
         return bool(self.terms or self.wants or self.numbers)
@@ -181,11 +141,9 @@ class Query:
         lines = list(dict.fromkeys(_hits(term, made)))
         if not lines:
             return
-        elsewhere = self.counts.get(term.text, 0) - made.lowered.count(term.text)
-        often = len(lines) + max(0, elsewhere)
+        often = len(lines)
         if often <= HITS:
-            every = max(len(made.lines), self.size)
-            rarity = min(RAREST, log((1 + every) / often) / RARITY)
+            rarity = min(RAREST, log((1 + len(made.lines)) / often) / RARITY)
             # In a short output a word says little by being rare, a name still says much.
             value = term.weight * (min(1.0, max(rarity, 0.5)) if term.is_name else rarity**2)
             spread = NAME_SPREAD if term.is_name else SPREAD
@@ -222,31 +180,6 @@ class Query:
             found.update({place: PLACED for place, worth in made.worth.items() if worth >= 0.45})
         found.update({n - 1: PLACED for n in self.numbers if 0 < n <= count})
         return found
-
-
-class _Counts(Mapping[str, int]):
-    """How often words occur in texts; nothing is counted before somebody asks."""
-
-    def __init__(self, words: Sequence[str], texts: Sequence[str]) -> None:
-        self._words, self._texts = words, texts
-
-    @cached_property
-    def _counts(self) -> dict[str, int]:
-        counts = dict.fromkeys(self._words, 0)
-        for text in self._texts:
-            lowered = text.lower()
-            for word in counts:
-                counts[word] += lowered.count(word)
-        return counts
-
-    def __getitem__(self, word: str) -> int:
-        return self._counts[word]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._counts)
-
-    def __len__(self) -> int:
-        return len(self._counts)
 
 
 @lru_cache(maxsize=4)

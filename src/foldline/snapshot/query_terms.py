@@ -90,8 +90,8 @@ SENTENCE = 400
 POINTED = 14
 """Terms up to which a text is a question that points at something; a longer one tells a task."""
 
-QUOTED, NAMED, PHRASE, WORD, CALLED = 3.0, 3.0, 2.0, 1.0, 0.3
-"""Weight of what is quoted, of names and numbers, of words in a row, of a word; of a call's."""
+QUOTED, NAMED, PHRASE, WORD = 3.0, 3.0, 2.0, 1.0
+"""Weight of what is quoted, of names and numbers, of words in a row, and of a word."""
 
 PLAIN = COMMON | frozenset(
     re.findall(
