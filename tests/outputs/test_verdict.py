@@ -123,6 +123,14 @@ def test_a_line_of_a_file_that_is_shown_is_no_failure_and_what_comes_behind_it_i
     assert first_failure(text)[0] == "main.c:3: error: x undeclared"
 
 
+@pytest.mark.parametrize("sign", ["+", "-", " "])
+def test_a_line_of_a_diff_is_no_failure_and_what_comes_behind_it_is(sign):
+    text = f"diff --git a/x b/x\n@@ -1,2 +1,2 @@\n{sign}ERROR: a hook ends with a non-zero exit\n"
+    assert first_failure(text) == ("", 0)
+    assert first_failure(f"{text}ERROR: no such branch")[0] == "ERROR: no such branch"
+    assert first_failure(f"{sign} ERROR: no hunk stands above\n")[0]
+
+
 @pytest.mark.parametrize(
     "lines",
     [

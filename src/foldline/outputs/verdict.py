@@ -125,6 +125,9 @@ _NUMBERED = lazy_pattern(
 )
 """What a reader puts before the lines of a file; a number before a tab only where it is padded."""
 
+_DIFFERING, _HUNK = ("+", "-", " "), "@@ -"
+"""How lines of a diff begin, and what stands above them."""
+
 TRIES = 400
 """How many places are looked at for a line that says that something failed."""
 
@@ -201,7 +204,7 @@ def first_failure(text: str) -> tuple[str, int]:
     """
     Find the first line that says that something failed.
 
-    A line of a file that is shown with the numbers of its lines is none.
+    A line of a file that is shown with the numbers of its lines is none, nor one of a diff.
 
     Returns:
         The line, a giant one around that place, and where it ends; "" and 0 if there is none.
@@ -222,10 +225,12 @@ def first_failure(text: str) -> tuple[str, int]:
 
 def _is_shown(text: str, start: int, stop: int) -> bool:
     """
-    Return True if a line has a number before it, and one beside it the number beside that.
+    Return True if a line is of a diff, or has a number before it and one beside it the next.
 
-    Where a report may be numbered in that way, too, both of them have to.
+    Where a report may be numbered in that way, too, both lines beside it have to be.
     """
+    if text.startswith(_DIFFERING, start) and text.rfind(_HUNK, 0, start) >= 0:
+        return True
     here = _NUMBERED.match(text, start, stop)
     if here is None:
         return False
