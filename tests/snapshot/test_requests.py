@@ -42,6 +42,13 @@ def test_a_request_that_nothing_came_of_says_so():
     assert second.endswith("in work, nothing said yet")
 
 
+def test_what_was_announced_is_an_outcome_only_while_it_is_in_work():
+    said = A("Now I need to add the styles. Let me find where they are defined:")
+    first, second = listed(U("Mend a.py."), said, run("1"), T("1"), U("Now b.py."), said, run("2"))
+    assert first.endswith("no outcome stated")
+    assert "in work, last said: Now I need" in second
+
+
 def test_a_request_that_is_cut_says_so():
     (row,) = listed(U("Mend " + "all of it " * 90), A("Done."))
     assert "…”: answered: Done." in row

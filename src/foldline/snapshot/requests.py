@@ -123,13 +123,15 @@ class Requests:
             text = message.text if message.role == "assistant" else ""
             if text.strip():
                 answer = one_line(self._telling(text.strip()[:20_000]))
-                working = latest and bool(message.calls or announced)
+                tells = not is_chatter(answer) and not answer.endswith(COLONS)
+                working = latest and (not tells or bool(message.calls or announced))
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{shorten(answer, ANSWER)}"
-                if not is_chatter(answer) and not answer.endswith(COLONS):
+                if tells:
                     return index, row
                 # What it says next tells nothing; an earlier statement may.
-                announced, place = (announced, place) if announced else (row, index)
+                if latest and not announced:
+                    announced, place = row, index
         return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
 
     def _telling(self, text: str) -> str:
