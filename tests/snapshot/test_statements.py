@@ -142,6 +142,13 @@ def test_an_output_in_one_line_is_cut_at_its_clauses():
     assert all(piece.endswith((", ", '": ', " ")) for piece in found[:-1])
 
 
+def test_a_long_line_is_cut_behind_sentences_where_it_has_some():
+    text = " ".join(f"Sentence {n} tells, as it should, of some module." for n in range(40))
+    found = cut(blocks, text)
+    assert "".join(found) == text
+    assert all(piece.rstrip().endswith(".") for piece in found)
+
+
 def test_what_a_reader_put_before_lines_is_not_shown():
     assert dedent_lines("  7→    def main():\n  8→        run()") == "def main():\n    run()"
     assert dedent_lines("12: import os\n13: import re") == "import os\nimport re"

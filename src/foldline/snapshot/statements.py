@@ -36,7 +36,7 @@ COLONS: Final = (":", "：")
 """How a text ends that announces what follows."""
 
 LINE: Final = 400
-"""Characters of a line of an output that is not cut at a clause."""
+"""Characters of a line of an output that is not cut at a sentence or clause."""
 
 ANNOUNCING: Final = 160
 """Characters of a paragraph that only announces what follows."""
@@ -124,12 +124,13 @@ def _strip(text: str, start: int, end: int) -> Slice:
 
 
 def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
-    """Cut what has neither lines nor sentences at clauses; blank pieces are left out."""
+    """Cut a long line behind sentences, or else clauses; blank pieces are left out."""
     while start < end:
         stop = min(end, start + most)
         if stop < end:
-            for gap in _CLAUSE_END.finditer(text, start + most * 3 // 4, stop):
-                stop = gap.end()
+            clauses = _CLAUSE_END.finditer(text, start + most * 3 // 4, stop)
+            gaps = [*SENTENCE_END.finditer(text, start + most // 4, stop)] or [*clauses]
+            stop = gaps[-1].end() if gaps else stop
         if not text[start:stop].isspace():
             yield start, stop
         start = stop
@@ -137,7 +138,7 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
 
 def blocks(text: str) -> list[Slice]:
     """
-    Cut an output into blocks of whole lines; a line that is too long at its clauses.
+    Cut an output into blocks of whole lines; a line that is too long at its sentences or clauses.
 
     A line that announces what follows begins a block rather than ending one.
     """
