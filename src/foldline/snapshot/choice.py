@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from foldline.snapshot.densities import ASCII_WORD, WORD
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import PEOPLE, SourceText
-from foldline.snapshot.worth import QUOTED
 
 REPEATED, POWER = 0.65, 3.0
 ECHOED, ECHO_POWER = 0.9, 2.0
@@ -20,7 +19,7 @@ What a statement loses of its worth all of whose words stand elsewhere, and the 
 fraction by which one loses less; and the same of outputs, which show again what was shown.
 """
 
-ECHOING: Final = frozenset((*QUOTED, "report"))
+ECHOING: Final = frozenset(("result", "report"))
 """Who says again what was said, word for word."""
 
 SPREAD, SPREAD_POWER = 100.0, 0.5
@@ -29,7 +28,7 @@ Tokens of one output or document after which another statement of it is worth le
 by which: several outputs tell more than much of one.
 """
 
-SPREADING: Final = frozenset((*QUOTED, "document", "draft", "report"))
+SPREADING: Final = frozenset(("result", "document", "draft", "report"))
 """Who is quoted from in that way."""
 
 PASTED: Final = 2_000

@@ -32,12 +32,12 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "agent": 1.2,
     "draft": 0.6,
     "report": 0.6,
-    "change": 0.7,
+    "change": 0.8,
     "call": 0.52,
     "rules": 1.0,
     "document": 0.4,
     "result": 0.2,
-    "written": 0.4,
+    "written": 0.35,
 }
 """By how much a statement counts, by who makes it."""
 
@@ -53,7 +53,7 @@ Factor of the logarithm of how many words give reasons, decisions or outcomes, a
 where one of them holds for long.
 """
 
-ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.7, 0.32
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.45, 0.22, 1.7, 0.32
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one. In a
