@@ -61,6 +61,16 @@ def test_signs_without_words_are_worth_nothing_unless_the_user_wrote_them():
     assert worth("ok", "user") > 0
 
 
+def test_a_log_that_a_user_pasted_is_worth_less_than_what_they_say_of_it():
+    log = "".join(f"{n}: Run actions/checkout@v{n}, done in {n} ms\n" for n in range(90))
+    said = "We are in a work tree, and it looks as if another branch was built."
+    text = f"{said}\n\n{log}"
+    slices = [(0, len(said)), (len(said) + 2, len(said) + 480)]
+    words, pasted = JUDGE.worths(source(text, "user"), slices)
+    assert words == worth(said, "user")
+    assert pasted < words / 4
+
+
 def test_brackets_far_to_the_right_are_worth_no_more_than_brackets():
     assert worth(" " * 60 + "},\n" + " " * 56 + "]\n" + " " * 52 + "}", "result") == 0
 

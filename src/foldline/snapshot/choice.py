@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from foldline.snapshot.densities import ASCII_WORD, WORD
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import PEOPLE, SourceText
+from foldline.snapshot.worth import PASTED
 
 REPEATED, POWER = 0.65, 3.0
 ECHOED, ECHO_POWER = 0.9, 2.0
@@ -30,9 +31,6 @@ by which: several outputs tell more than much of one.
 
 SPREADING: Final = frozenset(("result", "document", "draft", "report"))
 """Who is quoted from in that way."""
-
-PASTED: Final = 2_000
-"""Characters from which on most of what a user said was pasted, and is spread too."""
 
 SAME: Final = 0.999
 """The fraction of its worth from which on a statement counts as new."""

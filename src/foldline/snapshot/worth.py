@@ -89,6 +89,12 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
+PASTED, PASTED_SHARE, DENSE = 2_000, 0.2, 65
+"""
+Characters from which on most of what a user says was pasted; what is left of the worth of a log in
+it, which has no three words in a row, and the characters of prose for each that it has.
+"""
+
 PROSE: Final = frozenset(("user", "reply", "agent", "document", "draft", "report", "summary"))
 
 ENCODED, LONGEST_WORD = 0.5, 80
@@ -193,7 +199,7 @@ class Judge:
         if quoted:
             forms = _score_lines(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)
         else:
-            forms = _score_statements(source.speaker, texts)
+            forms = _score_statements(source, texts)
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         # What a program says when something fails is no failure.
         alarm = 0.0 if explaining else ALARM
@@ -276,8 +282,10 @@ def _score_lines(
         yield bonus, share if _has_letters(text) else 0.0
 
 
-def _score_statements(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
+def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tuple[float, float]]:
     """Yield what a statement is worth without any name, and what is left of it for its form."""
+    speaker = source.speaker
+    is_pasted = speaker in PEOPLE and len(source.text) > PASTED
     for number, text in enumerate(texts, 1):
         if speaker not in PROSE:
             yield BASE, 1.0
@@ -285,11 +293,21 @@ def _score_statements(speaker: Speaker, texts: Sequence[str]) -> Iterator[tuple[
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
             share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+            if is_pasted:
+                share *= _share_of_prose(text)
             if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
             yield BASE, share if speaker in PEOPLE or _has_letters(text) else 0.0
+
+
+def _share_of_prose(text: str) -> float:
+    """Return what is left of the worth of a pasted statement: a user does not write a log."""
+    if not text.isascii() and _WORDS_ELSEWHERE.search(text):
+        return 1.0
+    prose = min(1.0, DENSE * len(_WORDS.findall(text)) / len(text))
+    return PASTED_SHARE + (1 - PASTED_SHARE) * prose
 
 
 def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
