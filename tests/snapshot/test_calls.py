@@ -217,6 +217,14 @@ def test_what_sums_up_or_stands_apart_is_not_announced_by_a_failure(end):
     assert verdict(f"log_error: fine\n{'step' * 99}\nerror:{end}").split(" … ")[0] == "error:"
 
 
+def test_the_verdict_of_a_commit_is_what_git_says_of_it():
+    hook = "lint > checked 12 files\n" * 30
+    made = "[main 1f0c2ab] Mend it\n Date: Mon Nov 3\n 2 files changed, 3 insertions(+)\n"
+    done = "[main 1f0c2ab] 2 files changed, 3 insertions(+)"
+    assert verdict(f"{hook}{made}summary: (done in 0.01 seconds)\n") == done
+    assert verdict(f"{hook}ERROR: no lint\n{made}") == f"ERROR: no lint … {done}"
+
+
 def test_a_result_that_says_neither_has_no_verdict():
     assert verdict("some text of it\n" * 99) == ""
 

@@ -106,6 +106,12 @@ _CHANGING = lazy_pattern(
     re.IGNORECASE,
 )
 _END = lazy_pattern(r"[;,|&)\]}\s]")
+_COMMITTED = lazy_pattern(
+    r"(?m)^(\[[^\]\n]{1,120} [0-9a-f]{7,40}\]) [^\n]*\n(?: (?:Author|Date): [^\n]*\n)*"
+    r" (\d+ files? changed, [^\n]{1,80})"
+)
+"""What git says of a commit: its branch and hash, and how much it changed."""
+
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
 )
@@ -339,7 +345,8 @@ def verdict(text: str) -> str:
     """Return the first line that says what failed and the last that sums a result up, if any."""
     ending = text.rstrip()[-ENDING:]
     tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
-    summary = next(filter(is_summary, tail), "")
+    committed = _COMMITTED.search(text) if " changed, " in text else None
+    summary = " ".join(committed.groups()) if committed else next(filter(is_summary, tail), "")
     failed = "" if is_failure(summary) else _find_failure(text)
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))
