@@ -69,10 +69,16 @@ def test_a_limit_is_left_out_anywhere_in_a_chain():
     assert run_key("cd /r && timeout 60 make; time ls") == "cd /r && make; ls"
 
 
+def test_a_commit_is_the_same_whatever_its_message():
+    command = "git add a && git commit {} --no-verify && git push"
+    for message in ("-m 'x'", '-m "y; z"', '-am "$(cat <<E\nx -m y\nE\n)"', "--message='z'"):
+        assert run_key(command.format(message)) == command.replace(" {}", "")
+
+
 @pytest.mark.parametrize(
     "command",
     [
-        "git commit -m 'x -> y'",
+        "git tag -m 'x -> y'",
         'python -c "print(1>2)"',
         'psql -c "select \\"a\\" > 1"',
         "make check | grep lint",

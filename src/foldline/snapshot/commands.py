@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
@@ -43,6 +44,7 @@ _RUN_BY = lazy_pattern(
     r"(?:^|(?<=&& )|(?<=; ))"
     r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?) +)+"
 )
+_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?_++")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
@@ -98,7 +100,8 @@ def run_key(command: str) -> str:
     """
     Return what a command runs, without how long it may take and how much of its output is shown.
 
-    What selects lines of an output is part of what runs: it decides what a failure is.
+    The message of a commit is not part of it: who tries again may say it in other words. What
+    selects lines of an output is part of what runs: it decides what a failure is.
     """
     if len(command) > KEYED:
         return command
@@ -107,10 +110,13 @@ def run_key(command: str) -> str:
     # Each run of cuts is looked at once; only the one at the end counts.
     cuts = [cut for cut in _CUT_BY.finditer(masked) if cut.end() == len(masked)]
     end = cuts[0].start() if cuts else len(command)
+    left_out = [*_RUN_BY.finditer(masked, 0, end)]
+    if "git commit" in masked:
+        left_out = sorted((*left_out, *_MESSAGE.finditer(masked, 0, end)), key=re.Match.start)
     pieces, start = [], 0
-    for limit in _RUN_BY.finditer(masked, 0, end):
-        pieces.append(command[start : limit.start()])
-        start = limit.end()
+    for piece in left_out:
+        pieces.append(command[start : piece.start()])
+        start = piece.end()
     return "".join((*pieces, command[start:end])).strip() or command
 
 
