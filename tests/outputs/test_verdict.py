@@ -164,7 +164,7 @@ def test_failures_out_of_sight_are_said():
 
 @pytest.mark.parametrize(
     "line",
-    ["== 1 failed in 2s ==", "Ran 3 tests in 1s", "test result: ok. 3 passed", "(12 rows)", "OK",
+    ["== 1 failed in 2s ==", "Ran 3 tests in 1s", "Successfully installed a-1.0", "test result: ok. 3 passed", "(12 rows)", "OK",
      "Tests: 1 failed, 3 total", " 3 files changed, 4 insertions(+)", "共 15 条", "total 48"],
 )  # fmt: skip
 def test_summaries_are_recognised(line):

@@ -110,6 +110,7 @@ SUMMARY = lazy_pattern(
     | \s*\d+\ (?:passing|failing|pending)\b | \#\ (?:tests|pass|fail)\b
     | error:\ could\ not\ compile | (?:warning|error):.{0,200}\ (?:generated|emitted|aborting)
     | (?:added|removed|changed|up\ to\ date,?\ audited)\ \d+\ packages?
+    | Successfully\ (?:installed|uninstalled|built)\b
     | (?i:total|summary|totals|finished|found\ \d+|build\ (?:failed|succe)|exit\ code)\b
     | \[?(?i:process\ exited|exited?|exit\ code|command\ (?:failed|exited))\b
     | \(\d+\ rows?\)
