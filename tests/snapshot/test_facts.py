@@ -245,6 +245,11 @@ def test_a_command_that_failed_may_have_changed_a_file():
     assert [f.path for f in changes(messages, pair(messages), range(2))] == ["a.py"]
 
 
+def test_a_command_that_the_user_refused_changed_nothing():
+    messages = [call("Bash", command="rm a.py"), T("1", REFUSED, is_error=True)]
+    assert not list(changes(messages, pair(messages), range(2)))
+
+
 def test_an_open_failure_says_what_its_call_was_after():
     (found,) = open_errors([call("run", command="make x"), T("1", "error: no rule")])
     assert found.aim == "make x"

@@ -72,6 +72,15 @@ def test_all_changed_files_are_listed_by_folder_with_how_often_and_what_last():
     assert "seen.py" not in "".join(listed)
 
 
+def test_files_that_commands_changed_are_listed_but_not_those_that_came_and_went():
+    commands = ("cd /r && sed -i s/a/b/ a.cfg", "echo x > /r/new", "echo y > /r/b", "rm /r/new")
+    messages = [m for n, one in enumerate(commands) for m in (run(f"{n}", command=one), T(f"{n}"))]
+    (row,) = standing(U("mend it"), *messages)[FILES]
+    assert "a.cfg (edited)" in row
+    assert "b (written)" in row
+    assert "new" not in row
+
+
 def test_files_of_an_earlier_snapshot_are_listed_on_and_what_was_done_last_counts():
     first = standing(U("t"), edit("1", "/app/a.py"), edit("2", "b.py"))[FILES]
     newer = (edit("3", "/app/a.py", "write_file"), edit("4", "b.py", "write_file"))

@@ -11,10 +11,12 @@ from typing import Any, Final
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import unwrap
+from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import (
     COMMANDS,
     EDITOR,
     command_of,
+    heredocs,
     join_command,
     only_shows,
     script_commands,
@@ -59,8 +61,8 @@ COMMAND_HEAD: Final = 60
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
 
-HEREDOCS, FED = 20, 60
-"""How many texts are taken out of one command, and characters from which on they are."""
+FED: Final = 60
+"""Characters from which on a text that is fed to a program is left out."""
 
 DEPTH: Final = 6
 """How deep arguments are looked at."""
@@ -132,7 +134,6 @@ _ANSWERED: Final = ". You can now continue"
 """How Claude Code, OpenCode and Cline report that a user refused a call, and what was answered."""
 
 _ASKING = lazy_pattern(r"(?i)ask_?user\w{0,40}|ask_followup_question|question|request_user_input")
-_HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
@@ -140,7 +141,8 @@ def changes_something(call: ToolCall, arguments: Any) -> bool:
     given = arguments.get("command") if isinstance(arguments, Mapping) else None
     command = given if given in EDITOR else command_of(arguments)
     done = "" if only_shows(command) else command[:COMMAND_HEAD]
-    return _CHANGING.search(f"{call.name} {done}") is not None
+    changes = _CHANGING.search(f"{call.name} {done}") or next(changed_files(command), None)
+    return changes is not None
 
 
 def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:
@@ -204,16 +206,9 @@ def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
     """Write a command with the length of the texts that it feeds to programs in their place."""
-    if "<<" not in command:
-        return command
     pieces: list[str] = []
     place = 0
-    for _ in range(HEREDOCS):
-        found = _HEREDOC.search(command, place)
-        start = command.find("\n", found.end()) if found else -1
-        end = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
-        if found is None or end < 0:
-            break
+    for start, end in heredocs(command):
         lines = command.count("\n", start, end)
         short = end - start <= FED
         fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"

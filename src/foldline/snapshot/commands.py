@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
@@ -22,6 +22,9 @@ EDITOR: Final = ("create", "view", "str_replace", "insert", "delete", "rename", 
 SCRIPT: Final = 40_000
 """Characters of a script in which commands are looked for."""
 
+HEREDOCS: Final = 20
+"""How many texts are looked for that one command feeds to programs."""
+
 KEYED: Final = 2_000
 """Characters up to which commands are compared by what they run; longer ones as they are."""
 
@@ -37,6 +40,7 @@ _SHOWS = lazy_pattern(
     rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
 )
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
+_HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _QUOTED = lazy_pattern(r"'[^']*+'|\"(?:[^\"\\]|(?s:\\.))*+\"|(?s:\\.)")
 _SHELL_OPTION = lazy_pattern("-[a-z]{0,4}c")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
@@ -106,7 +110,7 @@ def run_key(command: str) -> str:
     if len(command) > KEYED:
         return command
     # A match in the masked command stands at the same place of the command.
-    masked = _mask_quoted(command)
+    masked = mask_quoted(command)
     # Each run of cuts is looked at once; only the one at the end counts.
     cuts = [cut for cut in _CUT_BY.finditer(masked) if cut.end() == len(masked)]
     end = cuts[0].start() if cuts else len(command)
@@ -120,10 +124,23 @@ def run_key(command: str) -> str:
     return "".join((*pieces, command[start:end])).strip() or command
 
 
+def heredocs(command: str) -> Iterator[tuple[int, int]]:
+    """Yield where each text begins and ends that a command feeds to a program."""
+    place = 0
+    for _ in range(HEREDOCS if "<<" in command else 0):
+        found = _HEREDOC.search(command, place)
+        start = command.find("\n", found.end()) if found else -1
+        place = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
+        if place < 0:
+            return
+        yield start, place
+
+
 def ends_itself(command: str) -> bool:
     """Return True if the exit code of a command is that of all that it runs."""
-    return len(command) <= KEYED and _CHAIN.search(_mask_quoted(command)) is None
+    return len(command) <= KEYED and _CHAIN.search(mask_quoted(command)) is None
 
 
-def _mask_quoted(command: str) -> str:
+def mask_quoted(command: str) -> str:
+    """Return a command with what is quoted in it as underscores; positions stay."""
     return _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), command)

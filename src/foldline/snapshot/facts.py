@@ -14,6 +14,7 @@ from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import brief_refusal, user_reply
+from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -135,7 +136,8 @@ def changes(
             if not isinstance(call, ToolCall):
                 continue
             arguments = arguments_of(call)
-            for path, operation in _find_operations(call, arguments):
+            found = (*_find_operations(call, arguments), *changed_files(command_of(arguments)))
+            for path, operation in found:
                 site = pairing.answers.get(Site(position, place))
                 answer = messages[site.message].parts[site.part] if site else None
                 if operation in CHANGES and not changes_nothing(arguments, answer):
@@ -144,10 +146,12 @@ def changes(
 
 def changes_nothing(arguments: Any, answer: Part | None) -> bool:
     """Return True if the result of an edit says that nothing was changed."""
+    if not isinstance(answer, ToolResult) or brief_refusal(answer.text):
+        return isinstance(answer, ToolResult)
     names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
-    if not isinstance(answer, ToolResult) or (command_of(arguments) and not names_file):
+    if command_of(arguments) and not names_file:
         return False  # Of a command that failed the part that edits may have run.
-    return answer.is_error or is_unchanged(answer.text) or bool(brief_refusal(answer.text))
+    return answer.is_error or is_unchanged(answer.text)
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:

@@ -193,12 +193,14 @@ class _Found:
         return tuple(file_rows(done))
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Yield the files that were changed, with what was done to each."""
+        """Yield the files that were changed, none that came and went, with what was done."""
         done: dict[str, list[str]] = {}
         pairing = self.view.history_pairing
         for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
+            if operations[0] in ("created", "written") and operations[-1] == "deleted":
+                continue
             times = f" ×{len(operations)}" if len(operations) > 1 else ""
             yield one_line(path), f"{operations[-1]}{times}"
 
