@@ -148,6 +148,12 @@ def test_a_number_before_a_failure_makes_it_no_line_of_a_file(lines):
     assert first_failure("\n".join(lines))[0]
 
 
+def test_a_comment_is_no_failure():
+    text = "\t// What is tagged with an `ERROR` goes to the log\n"
+    assert first_failure(text) == ("", 0)
+    assert first_failure(f"{text}ERROR: no log")[0] == "ERROR: no log"
+
+
 def test_a_failure_is_found_behind_a_long_file_that_is_shown():
     code = [f"{number:6d}\texcept OSError as error:" for number in range(2 * TRIES)]
     assert first_failure("\n".join(code)) == ("", 0)
@@ -164,7 +170,8 @@ def test_failures_out_of_sight_are_said():
 
 @pytest.mark.parametrize(
     "line",
-    ["== 1 failed in 2s ==", "Ran 3 tests in 1s", "Successfully installed a-1.0", "test result: ok. 3 passed", "(12 rows)", "OK",
+    ["== 1 failed in 2s ==", "Ran 3 tests in 1s", "test result: ok. 3 passed", "(12 rows)", "OK",
+     "Successfully installed a-1.0",
      "Tests: 1 failed, 3 total", " 3 files changed, 4 insertions(+)", "共 15 条", "total 48"],
 )  # fmt: skip
 def test_summaries_are_recognised(line):

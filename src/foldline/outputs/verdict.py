@@ -205,7 +205,7 @@ def first_failure(text: str) -> tuple[str, int]:
     """
     Find the first line that says that something failed.
 
-    A line of a file that is shown with the numbers of its lines is none, nor one of a diff.
+    A comment is none, nor a line of a diff or of a file that is shown with numbers.
 
     Returns:
         The line, a giant one around that place, and where it ends; "" and 0 if there is none.
@@ -226,11 +226,13 @@ def first_failure(text: str) -> tuple[str, int]:
 
 def _is_shown(text: str, start: int, stop: int) -> bool:
     """
-    Return True if a line is of a diff, or has a number before it and one beside it the next.
+    Return True if a line is a comment, of a diff, or has a number and one beside it the next.
 
     Where a report may be numbered in that way, too, both lines beside it have to be.
     """
     if text.startswith(_DIFFERING, start) and text.rfind(_HUNK, 0, start) >= 0:
+        return True
+    if text[start:stop].lstrip().startswith("//"):
         return True
     here = _NUMBERED.match(text, start, stop)
     if here is None:
