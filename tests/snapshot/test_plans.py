@@ -5,10 +5,13 @@ from tests.neutral import COUNTER, c
 
 import foldline
 from foldline.snapshot.plans import (
+    call_plan,
     fit_plan,
     is_done,
     is_plan_tool,
+    only_sets_plan,
     plan_lines,
+    sets_plan,
     short_plan_call,
     short_plan_text,
 )
@@ -154,3 +157,22 @@ def test_other_tools_set_no_plan():
     assert is_plan_tool("TodoWrite")
     assert not is_plan_tool("Task")
     assert not is_plan_tool("plan_route_search")
+
+
+SCRIPT = """const r = await tools.update_plan({plan:[
+  {step:"Read \\"a.py\\" whole",status:"completed"}, {"step": "Mend it", "status": "in_progress"}
+]});"""
+
+
+def test_a_plan_is_read_from_a_script_that_sets_one():
+    call = c("1", "exec", json.dumps({"input": SCRIPT}))
+    lines = ('- [completed] Read "a.py" whole', "- [in_progress] Mend it")
+    assert call_plan(call) == call_plan(c("1", "exec", SCRIPT)) == lines
+    assert sets_plan(call)
+    assert only_sets_plan(call)
+    assert not only_sets_plan(c("1", "exec", f"{SCRIPT}; tools.exec_command(x)"))
+
+
+def test_a_script_that_only_names_a_plan_sets_none():
+    assert not sets_plan(c("1", "exec", "print('update_plan')"))
+    assert call_plan(c("1", "exec", "tools.update_plan({plan: " + "{step: " * 9_000)) == ()

@@ -17,7 +17,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import plan_section
 from foldline.reinjection.file_access import FileAccess, find_accesses, order
 from foldline.snapshot.facts import clears_plan, plan
-from foldline.snapshot.plans import fit_plan, is_done, is_plan_tool, open_items
+from foldline.snapshot.plans import fit_plan, is_done, open_items, sets_plan
 from foldline.values.groups import Site, Waiting
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -55,7 +55,7 @@ class PlanStep:
 def plan_step(message: Message, index: int) -> PlanStep | None:
     """Return what the call at a position of a message makes of the plan; None for nothing."""
     part = message.parts[index]
-    if not isinstance(part, ToolCall) or not is_plan_tool(part.name):
+    if not isinstance(part, ToolCall) or not sets_plan(part):
         return None
     if found := plan((Message("assistant", (part,)),)):
         return PlanStep(part.id, TaskLists(found.lines, message.id, index))

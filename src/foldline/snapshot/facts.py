@@ -16,7 +16,7 @@ from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import brief_refusal, user_reply
 from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
-from foldline.snapshot.plans import is_plan_tool, plan_lines
+from foldline.snapshot.plans import call_plan, is_plan_tool, sets_plan
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 
@@ -186,10 +186,9 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         for call in message.calls:
-            if is_plan_tool(call.name):
-                lines = plan_lines(arguments_of(call))
-                if lines or clears_plan(call):
-                    return Finding(position, lines) if lines else None
+            lines = call_plan(call) if sets_plan(call) else ()
+            if lines or clears_plan(call):
+                return Finding(position, lines) if lines else None
         if message.role == "assistant":
             boxes = tuple(line.strip() for line in _lines(message) if _CHECKBOX.match(line))
             if boxes:
@@ -199,6 +198,8 @@ def plan(messages: Sequence[Message]) -> Finding | None:
 
 def clears_plan(call: ToolCall) -> bool:
     """Tell whether a planning tool was given a list with nothing in it."""
+    if not is_plan_tool(call.name):
+        return False
     value = arguments_of(call)
     given = value.values() if isinstance(value, dict) else (value,)
     return next((not item for item in given if isinstance(item, list)), False)

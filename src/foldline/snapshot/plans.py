@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
@@ -39,6 +40,13 @@ WIDTHS: Final = (400, 160, 80, 48, 32)
 FEW_WORDS: Final = 80
 """Characters of an item that say what it is."""
 
+_SCRIPT: Final = "tools.update_plan("
+_SCRIPT_STEP = lazy_pattern(
+    r"\bstep\"?\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){1,2000}\")\s{0,9},"
+    r"\s{0,9}\"?status\"?\s{0,9}:\s{0,9}\"(\w{1,20})\""
+)
+"""How a script of Codex sets a plan, and a step of it."""
+
 _DONE = lazy_pattern(
     r"(?:[-*] ?|\d+[.)] ?)?(?:\[(?:completed?|done|finished|cancell?ed|x)\]|✅|☑|✔)",
     re.IGNORECASE,
@@ -54,6 +62,40 @@ def is_plan_tool(name: str) -> bool:
 def is_done(line: str) -> bool:
     """Return True if a line of a plan says that its item is done, or no longer wanted."""
     return _DONE.match(line.lstrip()) is not None
+
+
+def sets_plan(call: ToolCall) -> bool:
+    """Return True if a call sets a plan, by its name or in a script that it runs."""
+    return is_plan_tool(call.name) or _SCRIPT in call.arguments
+
+
+def only_sets_plan(call: ToolCall) -> bool:
+    """Return True if a call sets a plan and does nothing else."""
+    return is_plan_tool(call.name) or (sets_plan(call) and call.arguments.count("tools.") == 1)
+
+
+def call_plan(call: ToolCall) -> tuple[str, ...]:
+    """Write the plan that a call sets, one item a line as `plan_lines` does, none for no plan."""
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        value = call.arguments
+    if is_plan_tool(call.name):
+        return plan_lines(value)
+    scripts = value.values() if isinstance(value, dict) else (value,)
+    for script in scripts:
+        start = script.find(_SCRIPT) if isinstance(script, str) else -1
+        if start >= 0:
+            steps = islice(_SCRIPT_STEP.finditer(script, start), MOST_ITEMS)
+            return tuple(_line({"step": _words(step[1]), "status": step[2]}) for step in steps)
+    return ()
+
+
+def _words(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted
 
 
 def plan_items(value: Any) -> list[Any]:

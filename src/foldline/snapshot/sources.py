@@ -22,7 +22,7 @@ from foldline.snapshot.calls import (
 from foldline.snapshot.facts import arguments_of, changes_nothing, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.plans import is_plan_tool
+from foldline.snapshot.plans import only_sets_plan
 from foldline.values.frames import segments
 from foldline.values.groups import Site
 from foldline.values.messages import Text, ToolCall, ToolResult, visible_texts
@@ -189,7 +189,7 @@ class _Reader:
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
         site = self.results.get(Site(position, place))
-        if is_plan_tool(call.name):
+        if only_sets_plan(call):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return
