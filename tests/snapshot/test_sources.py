@@ -37,6 +37,15 @@ def test_people_models_and_calls_speak_in_order():
     ]
 
 
+def test_what_an_agent_says_in_the_arguments_of_a_call_it_says_itself():
+    why = "The port is taken, so the server gets another one. " * 3
+    call = run(name="replace", file_path="a.py", new_string="PORT = 8001", instruction=why)
+    assert told(U("t"), A(call), T("1", "done"))[1:] == [
+        ("agent", why),
+        ("change", "replace a.py new_string=PORT = 8001\n→ done"),
+    ]
+
+
 def test_a_short_result_stands_with_its_call_and_nowhere_else():
     found = told(U("t"), A(run(command="make test")), T("1", "done"))
     assert found[1:] == [("change", "run make test\n→ done")]

@@ -83,10 +83,13 @@ ASIDE: Final = frozenset(
     (
         *("description", "timeout", "timeout_ms", "workdir", "yield_time_ms", "max_output_tokens"),
         *("run_in_background", "justification", "sandbox_permissions", "login", "shell"),
-        *("with_escalated_permissions", "security_risk", "thought"),
+        *("with_escalated_permissions", "security_risk"),
     )
 )
 """Arguments that say nothing about what is done."""
+
+STATED: Final = ("instruction", "explanation", "thought", "thoughts", "reasoning", "rationale")
+"""Arguments in which an agent says what a call is for, or what it thinks."""
 
 REPLACED: Final = {
     "old_string": "new_string",
@@ -162,7 +165,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
     main: list[str] = []
     rest: list[str] = []
     for key, value in arguments.items():
-        if key in ASIDE or value in (None, "", [], {}):
+        if key in ASIDE or key in STATED or value in (None, "", [], {}):
             continue
         if key in MAIN:
             command = join_command(value) if key in COMMANDS else ""
@@ -271,11 +274,18 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
             yield _added(command or arguments)
     elif depth and isinstance(arguments, Mapping):
         for name, value in arguments.items():
-            if name not in REPLACED:
+            if name not in REPLACED and name not in STATED:
                 yield from long_arguments(value, depth - 1, name)
     elif depth and isinstance(arguments, list):
         for value in arguments:
             yield from long_arguments(value, depth - 1, key)
+
+
+def stated_arguments(arguments: Any) -> Iterator[str]:
+    """Yield what an agent says in the arguments of a call about it."""
+    if isinstance(arguments, Mapping):
+        values = (arguments.get(key) for key in STATED)
+        yield from (value for value in values if isinstance(value, str) and value)
 
 
 def _added(text: str) -> str:

@@ -15,6 +15,7 @@ from foldline.snapshot.calls import (
     call_line,
     changes_something,
     long_arguments,
+    stated_arguments,
     user_reply,
     verdict,
     without_unchanged,
@@ -194,6 +195,8 @@ class _Reader:
             self.covered.update(() if site is None else (site,))
             return
         arguments = without_unchanged(arguments_of(call))
+        for text in stated_arguments(arguments):
+            self._add(position, place, "agent", text)
         line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
         part = self.messages[site.message].parts[site.part] if site is not None else None
