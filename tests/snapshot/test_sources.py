@@ -46,6 +46,12 @@ def test_what_an_agent_says_in_the_arguments_of_a_call_it_says_itself():
     ]
 
 
+def test_tags_around_thoughts_are_left_out():
+    thought = "<thoughts>\nThe port is taken.\n</thoughts>\nI mend it, `<think>` or not."
+    assert told(A(thought)) == [("agent", "The port is taken.\n\nI mend it, `<think>` or not.")]
+    assert told(A("<think>The port is taken.</think>"))[0][1] == "The port is taken."
+
+
 def test_a_short_result_stands_with_its_call_and_nowhere_else():
     found = told(U("t"), A(run(command="make test")), T("1", "done"))
     assert found[1:] == [("change", "run make test\n→ done")]

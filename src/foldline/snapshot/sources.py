@@ -58,6 +58,12 @@ PEOPLE: Final = ("user", "reply")
 _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
+_THINKING = lazy_pattern(
+    r"(?im)^[ \t]{0,64}+<(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>\n?"
+    r"|</(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>[ \t]{0,64}+$"
+)
+"""Tags around what some agents think aloud."""
+
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 
 WHOLE_RESULT, VERDICT = 254, 200
@@ -177,7 +183,7 @@ class _Reader:
     def _text(self, position: int, place: int, text: str) -> None:
         role = self.messages[position].role
         if role == "assistant":
-            self._add(position, place, "agent", text)
+            self._add(position, place, "agent", _THINKING.sub("", text) if "<" in text else text)
         else:
             kinds: dict[str, Speaker] = {"words": "user", "rules": "rules", "summary": "summary"}
             for segment in segments(text):
