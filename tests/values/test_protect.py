@@ -90,6 +90,12 @@ def test_of_the_rules_of_one_file_those_stay_that_hold_now():
     assert found == {1: "task", 5: "rules", 6: "latest"}
 
 
+def test_an_output_that_begins_as_rules_do_takes_the_place_of_none():
+    messages = log(U(RULES), U("t"), A("I look."), U(RULES.replace("brief", "evil")), A("Done."))
+    found = protected(messages, group(messages), observed={3: True})
+    assert found == {0: "rules", 1: "task", 4: "answer"}
+
+
 def test_rules_that_do_not_say_of_which_folder_they_are_all_stay():
     rules = RULES.replace(" instructions for /x", "")
     found = reasons(U(rules), U("task"), A("a"), U(rules.replace("brief", "kind")), U("u"))

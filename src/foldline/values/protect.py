@@ -60,7 +60,7 @@ def protected(
     if groups and messages[-1].role == "assistant":
         last = next(group for group in reversed(groups) if group.end == len(messages))
         found.update(dict.fromkeys(last.members, "answer"))
-    found.update(_rules(messages))
+    found.update(_rules(messages, observed))
     for group in groups:
         reason: Reason | None = None
         if any(messages[i].pinned for i in group.members):
@@ -122,10 +122,11 @@ def _summary(messages: Sequence[Message]) -> Iterator[int]:
         yield first
 
 
-def _rules(messages: Sequence[Message]) -> Iterator[tuple[int, Reason]]:
+def _rules(messages: Sequence[Message], observed: Collection[int]) -> Iterator[tuple[int, Reason]]:
     found: dict[str, tuple[int, str]] = {}
     for index, message in enumerate(messages):
-        for rules in rules_of(message):
+        # An output that begins as rules do must not take their place.
+        for rules in () if index in observed else rules_of(message):
             source = rules_source(rules)
             if source not in found or found[source][1] != rules:
                 found[source] = index, rules
