@@ -175,4 +175,7 @@ def test_a_plan_is_read_from_a_script_that_sets_one():
 
 def test_a_script_that_only_names_a_plan_sets_none():
     assert not sets_plan(c("1", "exec", "print('update_plan')"))
+    written = c("1", "write", json.dumps({"path": "plan.test.js", "content": SCRIPT}))
+    assert not sets_plan(written)
+    assert call_plan(written) == ()
     assert call_plan(c("1", "exec", "tools.update_plan({plan: " + "{step: " * 9_000)) == ()

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
+from foldline.snapshot.commands import SCRIPTS
 from foldline.values.messages import ToolCall
 
 PLAN_TOOLS: Final = frozenset(
@@ -40,7 +41,7 @@ WIDTHS: Final = (400, 160, 80, 48, 32)
 FEW_WORDS: Final = 80
 """Characters of an item that say what it is."""
 
-_SCRIPT: Final = "tools.update_plan("
+_SETTING: Final = "tools.update_plan("
 _SCRIPT_STEP = lazy_pattern(
     r"\bstep\"?\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){1,2000}\")\s{0,9},"
     r"\s{0,9}\"?status\"?\s{0,9}:\s{0,9}\"(\w{1,20})\""
@@ -66,29 +67,34 @@ def is_done(line: str) -> bool:
 
 def sets_plan(call: ToolCall) -> bool:
     """Return True if a call sets a plan, by its name or in a script that it runs."""
-    return is_plan_tool(call.name) or _SCRIPT in call.arguments
+    return is_plan_tool(call.name) or _SETTING in _script(call)
 
 
 def only_sets_plan(call: ToolCall) -> bool:
     """Return True if a call sets a plan and does nothing else."""
-    return is_plan_tool(call.name) or (sets_plan(call) and call.arguments.count("tools.") == 1)
+    return is_plan_tool(call.name) or (sets_plan(call) and _script(call).count("tools.") == 1)
 
 
 def call_plan(call: ToolCall) -> tuple[str, ...]:
     """Write the plan that a call sets, one item a line as `plan_lines` does, none for no plan."""
+    if is_plan_tool(call.name):
+        return plan_lines(call.arguments)
+    script = _script(call)
+    start = script.find(_SETTING)
+    steps = islice(_SCRIPT_STEP.finditer(script, start), MOST_ITEMS if start >= 0 else 0)
+    return tuple(_line({"step": _words(step[1]), "status": step[2]}) for step in steps)
+
+
+def _script(call: ToolCall) -> str:
+    """Return the script that a call runs and that may set a plan, "" for none."""
+    if _SETTING not in call.arguments:
+        return ""
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        value = call.arguments
-    if is_plan_tool(call.name):
-        return plan_lines(value)
-    scripts = value.values() if isinstance(value, dict) else (value,)
-    for script in scripts:
-        start = script.find(_SCRIPT) if isinstance(script, str) else -1
-        if start >= 0:
-            steps = islice(_SCRIPT_STEP.finditer(script, start), MOST_ITEMS)
-            return tuple(_line({"step": _words(step[1]), "status": step[2]}) for step in steps)
-    return ()
+        return call.arguments
+    given = value.values() if isinstance(value, dict) and value.keys() <= {*SCRIPTS} else ()
+    return next((script for script in given if isinstance(script, str)), "")
 
 
 def _words(quoted: str) -> str:
