@@ -173,6 +173,41 @@ def test_a_plan_is_read_from_a_script_that_sets_one():
     assert not only_sets_plan(c("1", "exec", f"{SCRIPT}; tools.exec_command(x)"))
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "tools.update_plan({plan:[{status:'completed', step:'Read it'}]})",
+        "const p = [];\ntools.update_plan({plan:[{step:'Old', status:'pending'}]});\n"
+        'await tools.update_plan({plan:[{"status": "completed", "step": "Read it"}]});',
+    ],
+)
+def test_the_last_plan_of_a_script_counts_however_it_is_written(script):
+    assert call_plan(c("1", "exec", script)) == ("- [completed] Read it",)
+
+
+@pytest.mark.parametrize(
+    "more",
+    ['text("port 8443")', 'await tools["exec_command"]({cmd:"rm -r build"})', "f({a:[b]}); text(r)"],
+)
+def test_a_script_that_does_more_than_set_a_plan_is_kept(more):
+    assert not only_sets_plan(c("1", "exec", f"{SCRIPT}; {more}"))
+    assert only_sets_plan(c("1", "exec", f"{SCRIPT}\ntext(r);"))
+
+
+def test_a_plan_that_is_not_read_whole_is_none():
+    script = "tools.update_plan({plan:[{step:'a {b} c',status:'pending'},{step:'d',status:'x'}]})"
+    assert call_plan(c("1", "exec", script)) == ()
+    assert not only_sets_plan(c("1", "exec", script))
+
+
+@pytest.mark.parametrize("tool", ["apply_patch", "python"])
+def test_what_only_quotes_a_script_sets_no_plan(tool):
+    patch = f"*** Begin Patch\n*** Add File: notes.md\n+ignore: {SCRIPT}\n*** End Patch"
+    for written in (patch, json.dumps({"input": patch}), json.dumps({"code": f"X = '{SCRIPT}'"})):
+        assert not sets_plan(c("1", tool, written))
+    assert not sets_plan(c("1", "exec", f"say('{SCRIPT}')"))
+
+
 def test_a_script_that_only_names_a_plan_sets_none():
     assert not sets_plan(c("1", "exec", "print('update_plan')"))
     written = c("1", "write", json.dumps({"path": "plan.test.js", "content": SCRIPT}))

@@ -41,12 +41,20 @@ WIDTHS: Final = (400, 160, 80, 48, 32)
 FEW_WORDS: Final = 80
 """Characters of an item that say what it is."""
 
-_SETTING: Final = "tools.update_plan("
-_SCRIPT_STEP = lazy_pattern(
-    r"\bstep\"?\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){1,2000}\")\s{0,9},"
-    r"\s{0,9}\"?status\"?\s{0,9}:\s{0,9}\"(\w{1,20})\""
+SCRIPT_TOOL: Final = "exec"
+"""The tool of Codex that runs a script, which may set a plan."""
+
+_SCRIPT_PLAN: Final = "tools.update_plan("
+_STATEMENT = lazy_pattern(
+    r"(?m)^[ \t]{0,40}+(?:(?:const|let|var) \w{1,40} ?= ?)?(?:await )?tools\.update_plan\("
 )
-"""How a script of Codex sets a plan, and a step of it."""
+_SCRIPT_ITEM = lazy_pattern(r"\{[^{}]{1,4000}\}")
+_QUOTED: Final = r"(\"(?:[^\"\\\n]|\\.){0,2000}\"|'(?:[^'\\\n]|\\.){0,2000}')"
+_SCRIPT_STEP = lazy_pattern(rf"\bstep[\"']?\s{{0,9}}:\s{{0,9}}{_QUOTED}")
+_SCRIPT_STATUS = lazy_pattern(r"\bstatus[\"']?\s{0,9}:\s{0,9}[\"'](\w{1,20})[\"']")
+_PLAN_END = lazy_pattern(r"\]\s{0,9}\}\s{0,9}\)")
+_SCRIPT_END = lazy_pattern(r";?\s{0,9}(?:text\(\w{1,40}\);?\s{0,9})?\Z")
+"""How a script sets a plan, and what may stand behind that."""
 
 _DONE = lazy_pattern(
     r"(?:[-*] ?|\d+[.)] ?)?(?:\[(?:completed?|done|finished|cancell?ed|x)\]|✅|☑|✔)",
@@ -67,12 +75,19 @@ def is_done(line: str) -> bool:
 
 def sets_plan(call: ToolCall) -> bool:
     """Return True if a call sets a plan, by its name or in a script that it runs."""
-    return is_plan_tool(call.name) or _SETTING in _script(call)
+    return is_plan_tool(call.name) or bool(_find_statements(_script(call)))
 
 
 def only_sets_plan(call: ToolCall) -> bool:
     """Return True if a call sets a plan and does nothing else."""
-    return is_plan_tool(call.name) or (sets_plan(call) and _script(call).count("tools.") == 1)
+    if is_plan_tool(call.name):
+        return True
+    script = _script(call)
+    statements = _find_statements(script)
+    if len(statements) != 1 or script[: statements[0].start()].strip() or not call_plan(call):
+        return False
+    end = _PLAN_END.search(script)
+    return end is not None and _SCRIPT_END.match(script, end.end()) is not None
 
 
 def call_plan(call: ToolCall) -> tuple[str, ...]:
@@ -80,14 +95,20 @@ def call_plan(call: ToolCall) -> tuple[str, ...]:
     if is_plan_tool(call.name):
         return plan_lines(call.arguments)
     script = _script(call)
-    start = script.find(_SETTING)
-    steps = islice(_SCRIPT_STEP.finditer(script, start), MOST_ITEMS if start >= 0 else 0)
-    return tuple(_line({"step": _words(step[1]), "status": step[2]}) for step in steps)
+    statements = _find_statements(script)
+    if not statements:
+        return ()
+    script = script[statements[-1].end() :]
+    items = [item[0] for item in islice(_SCRIPT_ITEM.finditer(script), MOST_ITEMS)]
+    steps = [(_SCRIPT_STEP.search(item), _SCRIPT_STATUS.search(item)) for item in items]
+    lines = [_line({"step": _words(a[1]), "status": b[1]}) for a, b in steps if a and b]
+    # Half of a plan is a wrong plan.
+    return tuple(lines) if len(lines) == len(_SCRIPT_STEP.findall(script)) else ()
 
 
 def _script(call: ToolCall) -> str:
     """Return the script that a call runs and that may set a plan, "" for none."""
-    if _SETTING not in call.arguments:
+    if call.name != SCRIPT_TOOL or _SCRIPT_PLAN not in call.arguments:
         return ""
     try:
         value = json.loads(call.arguments)
@@ -97,11 +118,15 @@ def _script(call: ToolCall) -> str:
     return next((script for script in given if isinstance(script, str)), "")
 
 
+def _find_statements(script: str) -> list[re.Match[str]]:
+    return list(_STATEMENT.finditer(script)) if script else []
+
+
 def _words(quoted: str) -> str:
     try:
         return str(json.loads(quoted))
     except ValueError:
-        return quoted
+        return quoted[1:-1]
 
 
 def plan_items(value: Any) -> list[Any]:
