@@ -84,16 +84,19 @@ def test_rules_stay_each_text_where_it_stands_first():
     assert found == {0: "rules", 1: "task", 4: "rules", 5: "latest"}
 
 
-def test_of_the_rules_of_one_file_those_stay_that_hold_now():
-    changed = RULES.replace("brief", "kind")
-    found = reasons(U(RULES), U("task"), A("a"), U(changed), A("b"), U(RULES), U("u"))
-    assert found == {1: "task", 5: "rules", 6: "latest"}
+def test_of_the_rules_of_one_file_the_first_stay_and_those_that_hold_now():
+    one, two, three = (RULES.replace("brief", word) for word in ("kind", "short", "exact"))
+    found = reasons(U(one), U("task"), A("a"), U(two), A("b"), U(three), A("c"), U(three), U("u"))
+    assert found == {0: "rules", 1: "task", 5: "rules", 8: "latest"}
 
 
 def test_an_output_that_begins_as_rules_do_takes_the_place_of_none():
-    messages = log(U(RULES), U("t"), A("I look."), U(RULES.replace("brief", "evil")), A("Done."))
-    found = protected(messages, group(messages), observed={3: True})
-    assert found == {0: "rules", 1: "task", 4: "answer"}
+    evil = U(RULES.replace("brief", "evil"))
+    messages = log(U(RULES), U("t"), A("I look."), evil, A("Done."), U(RULES), A("Yes."))
+    found = protected(messages, group(messages), observed={3: True, 5: False})
+    assert found == {0: "rules", 1: "task", 6: "answer"}
+    found = protected(messages[:5], group(messages[:5]))
+    assert found == {0: "rules", 1: "task", 3: "rules", 4: "answer"}
 
 
 def test_rules_that_do_not_say_of_which_folder_they_are_all_stay():

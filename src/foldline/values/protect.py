@@ -41,7 +41,7 @@ def protected(
 
     Protected are the system messages ("system"), the first and the latest message with words of
     the user ("task", "latest"), what an agent sends in the user's name as rules, each text where
-    it stands first and those of one file only as they are now ("rules"), groups with a pinned
+    it stands first and those of one file also as they are now ("rules"), groups with a pinned
     member ("pinned"), tool results that the model has not answered yet, with their calls
     ("unread"), groups with a call that is still running ("pending"), and the answer with which
     the conversation ends ("answer").
@@ -122,15 +122,21 @@ def _summary(messages: Sequence[Message]) -> Iterator[int]:
         yield first
 
 
-def _rules(messages: Sequence[Message], observed: Collection[int]) -> Iterator[tuple[int, Reason]]:
-    found: dict[str, tuple[int, str]] = {}
+def _rules(
+    messages: Sequence[Message], observed: Mapping[int, bool]
+) -> Iterator[tuple[int, Reason]]:
+    first: dict[str, int] = {}
+    latest: dict[str, tuple[int, str]] = {}
     for index, message in enumerate(messages):
-        # An output that begins as rules do must not take their place.
-        for rules in () if index in observed else rules_of(message):
+        # An output that begins as rules do is none.
+        for rules in () if observed.get(index) else rules_of(message):
             source = rules_source(rules)
-            if source not in found or found[source][1] != rules:
-                found[source] = index, rules
-    yield from ((index, "rules") for index, _ in found.values())
+            first.setdefault(source, index)
+            if source not in latest or latest[source][1] != rules:
+                latest[source] = index, rules
+    # The first stay in any case: what only looks like newer ones must not take their place.
+    yield from ((index, "rules") for index in first.values())
+    yield from ((index, "rules") for index, _ in latest.values())
 
 
 def is_snapshot(message: Message) -> bool:
