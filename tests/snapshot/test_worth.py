@@ -71,6 +71,14 @@ def test_a_log_that_a_user_pasted_is_worth_less_than_what_they_say_of_it():
     assert pasted < words / 4
 
 
+def test_brief_requirements_in_a_long_request_are_no_log():
+    for brief in ("max_retries: 5 and port: 8443", "TIMEOUT=30s; no ORM!", "Use Postgres 15."):
+        text = f"{'Please build it as the team said. ' * 90}\n\n{brief}"
+        place = len(text) - len(brief)
+        long = list(JUDGE.worths(source(text, "user"), [(place, len(text))]))
+        assert long == list(JUDGE.worths(source(brief, "user"), [(0, len(brief))]))
+
+
 def test_brackets_far_to_the_right_are_worth_no_more_than_brackets():
     assert worth(" " * 60 + "},\n" + " " * 56 + "]\n" + " " * 52 + "}", "result") == 0
 

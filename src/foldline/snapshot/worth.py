@@ -89,10 +89,11 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PASTED, PASTED_SHARE, DENSE = 2_000, 0.2, 65
+PASTED, PASTED_BLOCK, PASTED_SHARE, DENSE = 2_000, 200, 0.2, 65
 """
-Characters from which on most of what a user says was pasted; what is left of the worth of a log in
-it, which has no three words in a row, and the characters of prose for each that it has.
+Characters from which on most of what a user says was pasted, and those that a block of a log has
+at least; what is left of the worth of one, which has no three words in a row, and the characters
+of prose for each that it has.
 """
 
 PROSE: Final = frozenset(("user", "reply", "agent", "document", "draft", "report", "summary"))
@@ -158,7 +159,9 @@ _SENTENCE_ELSEWHERE = lazy_pattern(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\u
 _WORDS = lazy_pattern(
     r" (?:(?<=[^\W\d_]{2} )|(?<=[^\W\d_]{2}[,;:] ))[^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
 )
-_WORDS_ELSEWHERE = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
+_WORDS_ELSEWHERE = lazy_pattern(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u4e00-\u9fff]{6}"
+)
 _NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = ("rror", "RROR", "fail", "Fail", "FAIL", "xception", "annot", "ot found")
 _ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
@@ -293,7 +296,7 @@ def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tupl
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
             share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
-            if is_pasted:
+            if is_pasted and len(text) > PASTED_BLOCK:
                 share *= _share_of_prose(text)
             if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
                 share /= 1 + DOUBTED * len(_DOUBT.findall(text))
