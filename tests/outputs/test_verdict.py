@@ -131,6 +131,18 @@ def test_a_line_of_a_diff_is_no_failure_and_what_comes_behind_it_is(sign):
     assert first_failure(f"{sign} ERROR: no hunk stands above\n")[0]
 
 
+@pytest.mark.parametrize("behind", [" ELIFECYCLE  Command failed with exit code 1.", "- ERROR: x"])
+def test_a_diff_ends_where_its_head_says(behind):
+    text = f"@@ -1 +1 @@ raise ValueError: x\n-old\n+new\n\\ No newline\n{behind}\n"
+    assert first_failure(text)[0] == behind.strip()
+    assert first_failure("@@ -1,9 +1,9 @@\n x\nerror: y\n ERROR: z\n")[0] == "error: y"
+
+
+def test_a_target_of_a_build_is_no_comment():
+    line = "//src/test:foo_test    FAILED in 0.3s"
+    assert first_failure(f"{line}\n//@pkg:x is an error\n")[0] == line
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -7,6 +7,7 @@ What failed must never look as if it had passed, however little of it is shown.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -126,8 +127,14 @@ _NUMBERED = lazy_pattern(
 )
 """What a reader puts before the lines of a file; a number before a tab only where it is padded."""
 
-_DIFFERING, _HUNK = ("+", "-", " "), "@@ -"
-"""How lines of a diff begin, and what stands above them."""
+_HUNK = lazy_pattern(r"(?m)^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@.*\n")
+"""What stands above lines of a diff, with how many of them are old and new."""
+
+_OLD, _NEW, _IN_DIFF = "- \n", "+ \n", tuple("+- \n\\")
+"""How old, new and all lines of a diff begin; of an empty one the blank may be cut."""
+
+_COMMENT = lazy_pattern(r"\s*//(?![\w@][\w./@+-]{0,300}:\w)")
+"""How a comment begins, which is no label of a build."""
 
 TRIES = 400
 """How many places are looked at for a line that says that something failed."""
@@ -211,28 +218,44 @@ def first_failure(text: str) -> tuple[str, int]:
         The line, a giant one around that place, and where it ends; "" and 0 if there is none.
     """
     start = stop = shown = 0
+    diffs = _find_diffs(text) if "@@ -" in text else []
     for start, stop, place in _failing(text):
-        if not _is_shown(text, start, stop):
+        if not _is_shown(text, start, stop, diffs):
             near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
             whole_words = near.partition(" ")[2] if place - NEAR > start else near
             return (whole_words if is_failure(whole_words) else near).strip(), stop
         shown += 1
     # So many lines are shown that what comes behind them was not looked at.
     last = last_failure(text) if shown else None
-    if last is None or last[1] == stop or _is_shown(text, *last):
+    if last is None or last[1] == stop or _is_shown(text, *last, diffs):
         return "", 0
     return text[slice(*last)][-2 * NEAR :].strip(), last[1]
 
 
-def _is_shown(text: str, start: int, stop: int) -> bool:
+def _find_diffs(text: str) -> list[tuple[int, int]]:
+    """Return where the lines of every part of a diff begin and end."""
+    found: list[tuple[int, int]] = []
+    for hunk in _HUNK.finditer(text):
+        old, new = (int(count or 1) for count in hunk.groups())
+        place = hunk.end()
+        while (old > 0 or new > 0) and text[place : place + 1] in _IN_DIFF:
+            old -= text[place] in _OLD
+            new -= text[place] in _NEW
+            place = text.find("\n", place) + 1 or len(text)
+        found.append((hunk.start(), place))
+    return found
+
+
+def _is_shown(text: str, start: int, stop: int, diffs: Sequence[tuple[int, int]]) -> bool:
     """
     Return True if a line is a comment, of a diff, or has a number and one beside it the next.
 
     Where a report may be numbered in that way, too, both lines beside it have to be.
     """
-    if text.startswith(_DIFFERING, start) and text.rfind(_HUNK, 0, start) >= 0:
+    before = bisect_right(diffs, (start, len(text))) - 1
+    if before >= 0 and start < diffs[before][1]:
         return True
-    if text[start:stop].lstrip().startswith("//"):
+    if _COMMENT.match(text, start, stop):
         return True
     here = _NUMBERED.match(text, start, stop)
     if here is None:
