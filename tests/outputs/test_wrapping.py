@@ -78,6 +78,8 @@ def test_an_output_in_json_is_returned_as_it_was_printed():
     failed = wrapped(stdout="a\n", stderr="no such file", exit_code=2)
     assert (unwrap(failed), exit_code(failed)) == ("a\n\nno such file\nexit code 2", 2)
     assert unwrap(wrapped(returncode=0, stdout="", stderr="")) == "exit code 0"
+    inner = wrapped(output="3 failed", metadata={"output": "all good", "exit_code": 0})
+    assert unwrap(inner) == "3 failed"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,7 @@ def test_an_output_in_json_is_returned_as_it_was_printed():
         {"output": "a", "metadata": {"exit_code": 1, "signal": 9}},
         {"exit_code": 1},
         {"output": "a", "exit_code": 1, "returncode": 1},
+        {"output": "a", "returncode": True},
     ],
 )
 def test_json_that_tells_more_than_an_output_stays(fields):

@@ -259,7 +259,6 @@ def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
         printed_verdict("Process exited with code 0", "Fetching\n29.5.1 linux\n") == "29.5.1 linux"
     )
     assert printed_verdict("exit code 2", "no such image\n") == "exit code 2: no such image"
-    build = "Output: error TS6133\nExit Code: 1\nProcess Group PGID: 94808\n"
-    assert printed_verdict("Exit Code: 1", build) == "Exit Code: 1: error TS6133"
+    assert printed_verdict("exit code -9", "killed") == "exit code -9: killed"
     assert printed_verdict("exit code 10", "") == "exit code 10"
     assert printed_verdict("3 passed", "other") == "3 passed"

@@ -288,6 +288,24 @@ def test_an_exit_code_is_no_news_beside_what_failed():
     assert found.lines == ("ValueError: too many values",)
 
 
+def test_what_data_quotes_is_no_failure():
+    issue = json.dumps({"title": "Crash", "body": "Run it:\nValueError: bad\nFAILED tests/x.py"})
+    assert not open_errors([call("get_issue", number=3), T("1", issue)])
+    text = f"Exit code: 0\nOutput:\n{issue}"
+    assert not open_errors([call("run", command="curl host/issues/3"), T("1", text)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<returncode>-9</returncode>\n<output>\nboom\n</output>",
+        json.dumps({"output": "boom\n", "returncode": -9}),
+    ],
+)
+def test_a_command_that_was_killed_failed(text):
+    assert open_errors([call("run", command="make all"), T("1", text)])
+
+
 @pytest.mark.parametrize("query", ["select a > c", "select a | tail"])
 def test_a_call_with_other_arguments_mends_nothing(query):
     failing = (call("query", "1", sql="select a > b"), T("1", "Error: column a does not exist"))

@@ -187,7 +187,11 @@ def test_the_last_plan_of_a_script_counts_however_it_is_written(script):
 
 @pytest.mark.parametrize(
     "more",
-    ['text("port 8443")', 'await tools["exec_command"]({cmd:"rm -r build"})', "f({a:[b]}); text(r)"],
+    [
+        'text("port 8443")',
+        'await tools["exec_command"]({cmd:"rm -r build"})',
+        "f({a:[b]}); text(r)",
+    ],
 )
 def test_a_script_that_does_more_than_set_a_plan_is_kept(more):
     assert not only_sets_plan(c("1", "exec", f"{SCRIPT}; {more}"))

@@ -162,8 +162,9 @@ def test_a_command_in_prose_has_the_handle_of_what_came_of_it_where_that_is_long
         T("1", f"{LONG}\n{REJECTED}", is_error=True),
         T("1", f"{REJECTED} To tell you how to proceed, the user said:\nPush it. {LONG}"),
         T("1", f"{ANSWERED} {LONG}"),
+        T("1", json.dumps({"output": f"{REJECTED}\n{LONG}", "exit_code": 1}), is_error=True),
     ],
-    ids=["quoted", "no error", "no question"],
+    ids=["quoted", "no error", "no question", "printed"],
 )
 def test_an_output_in_the_words_of_a_refusal_or_an_answer_is_an_output(result):
     found = told(U("t"), A(run(command="curl a")), result)

@@ -119,6 +119,12 @@ def test_the_last_result_of_a_command_counts():
     assert standing(U("t"), *first, *last)[RESULTS] == ("- pytest | tail -5 → 11 passed in 3s",)
 
 
+def test_a_result_that_a_client_wraps_in_json_counts():
+    text = '{"output": "....\\n12 passed in 3s\\n", "metadata": {"exit_code": 0}}'
+    found = standing(U("t"), run("1", command="make x"), T("1", text))
+    assert found[RESULTS] == ("- make x → 12 passed in 3s",)
+
+
 def test_a_result_is_out_of_date_once_the_command_says_nothing_more():
     first = (run("1", command="make lint"), T("1", "Exit code 1\n" + "linting\n" * 90))
     last = (run("2", command="make lint"), T("2", "linting\n" * 90))

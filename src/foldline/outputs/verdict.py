@@ -63,7 +63,7 @@ _FAILURES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         ("exit",),
         lazy_pattern(
             r"[Ee](?<!\w.)(?i:xit(?:ed)?(?: with)?(?:[ _]?(?:code|status))?)"
-            r"[\"']?[ :=]+[1-9]"
+            r"[\"']?[ :=]+-?[1-9]"
         ),
     ),
     (("traceback",), lazy_pattern(r"Traceback \(most recent")),

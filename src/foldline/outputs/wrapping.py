@@ -7,7 +7,6 @@ import re
 from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
-from foldline.values.part_text import result_text
 
 REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
 """How a note begins and ends that a client puts behind an output."""
@@ -32,7 +31,8 @@ _TAGGED = lazy_pattern(r"\n*<returncode>(?P<tagged>-?\d{1,5})</returncode>\n<out
 _TAGGED_END: Final = "</output>"
 
 _PRINTED: Final = ("output", "stdout", "stderr")
-_CODES: Final = frozenset(("exit_code", "exitCode", "returncode", "return_code"))
+_CODES: Final = ("exit_code", "exitCode", "returncode", "return_code")
+_TIMES: Final = frozenset(("duration_seconds",))
 
 _FOOT = lazy_pattern(
     r"\n(?:Error: \(none\)\n)?(?:Exit Code: (?:(?P<below>\d{1,5})|\(none\))\n)?"
@@ -54,11 +54,9 @@ def unwrap(text: str) -> str:
     Return what a command gave out, without how long it ran and what it is filed under.
 
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
-    is no output. What is wrapped in JSON is written as a person reads it; all else is returned as
-    it is.
+    is no output.
     """
     inner, code = _take_off(without_reminders(text))
-    inner = result_text(inner)
     if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
@@ -87,14 +85,13 @@ def _take_off_json(text: str) -> tuple[str, int | None]:
         found: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError):
         return text, None
-    measured = found.pop("metadata", {})
-    found |= measured if isinstance(measured, dict) else {"metadata": measured}
+    measured = found.pop("metadata", None)
+    found = {**measured, **found} if isinstance(measured, dict) else found
     printed = [found.pop(key) for key in _PRINTED if isinstance(found.get(key), str)]
-    found.pop("duration_seconds", None)
-    code = found.popitem()[1] if len(found) == 1 and found.keys() <= _CODES else None
-    if not (printed and isinstance(code, int)):
+    codes = [found.pop(key) for key in _CODES if isinstance(found.get(key), int)]
+    if not printed or len(codes) != 1 or isinstance(codes[0], bool) or found.keys() - _TIMES:
         return text, None
-    return "\n".join(filter(None, printed)).strip("\n"), code
+    return "\n".join(filter(None, printed)).strip("\n"), codes[0]
 
 
 def _code(found: re.Match[str]) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
-from foldline.outputs.wrapping import unwrap
+from foldline.outputs.wrapping import exit_code, without_reminders
 from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import (
     COMMANDS,
@@ -118,7 +118,7 @@ _COMMITTED = lazy_pattern(
 """What git says of a commit: its branch and hash, and how much it changed."""
 
 _EXIT = lazy_pattern(
-    r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
+    r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (-?\d{1,5})\]?)"
 )
 _REFUSALS: Final = (
     "The user doesn't want to proceed with this tool use.",
@@ -311,7 +311,9 @@ def user_reply(tool: str, result: ToolResult) -> str:
     """
     if not (result.is_error or _ASKING.fullmatch(tool.rpartition("__")[2])):
         return ""
-    bare = unwrap(result.text).strip()
+    if exit_code(result.text) is not None:
+        return ""  # It ran.
+    bare = without_reminders(result.text).strip()
     if bare.startswith(_ANSWERS) and not result.is_error:
         answers, end, _ = bare.rpartition(_ANSWERED)
         return answers if end else bare
@@ -362,7 +364,7 @@ def printed_verdict(verdict_line: str, text: str) -> str:
     exited = _EXIT.fullmatch(verdict_line)
     if not exited:
         return verdict_line
-    lines = map(str.strip, unwrap(text)[-PRINTED:].split("\n")[::-1])
+    lines = map(str.strip, text[-PRINTED:].split("\n")[::-1])
     printed = next((line for line in lines if line and not _EXIT.fullmatch(line)), "")
     printed = "" if printed.endswith(":") else printed
     return printed if not int(exited[1]) else ": ".join(filter(None, (verdict_line, printed)))

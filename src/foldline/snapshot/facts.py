@@ -29,7 +29,7 @@ _PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MUL
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|^fatal:|:\d{1,6}: (?:fatal )?error:|\berror TS\d|"
-    r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
+    r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+-?[1-9]|<returncode>-?[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
 _COUNTED = lazy_pattern(
@@ -49,7 +49,7 @@ _NAMED = lazy_pattern(
 )
 """What names an error, wherever it stands in a line."""
 
-_EXITED = lazy_pattern(r"exit code \d{1,5}")
+_EXITED = lazy_pattern(r"exit code -?\d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
 _DONE = lazy_pattern(

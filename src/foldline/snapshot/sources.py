@@ -28,6 +28,7 @@ from foldline.values.frames import segments
 from foldline.values.groups import Site
 from foldline.values.messages import Text, ToolCall, ToolResult, visible_texts
 from foldline.values.observations import count_sentences, sample_lines
+from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.snapshot_mark import split_snapshot
 from foldline.values.view import View
@@ -211,7 +212,7 @@ class _Reader:
             if reply := user_reply(call.name, result):
                 self._reply(position, place, speaker, line, site, reply)
                 return
-            came = unwrap(result.text).strip()
+            came = result_text(unwrap(result.text)).strip()
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
             else:
@@ -269,7 +270,7 @@ class _Reader:
             speaker = "report"
         elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
             speaker = "document"
-        self._add(position, place, speaker, unwrap(result.text))
+        self._add(position, place, speaker, result_text(unwrap(result.text)))
 
     def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""

@@ -15,6 +15,7 @@ from typing import Final
 
 from foldline.core.strategy import CompactionContext
 from foldline.lazy_patterns import lazy_pattern
+from foldline.outputs.wrapping import unwrap
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
@@ -232,7 +233,8 @@ class _Found:
             hidden = site.message not in self.folded or site.message in failing
             if hidden or only_shows(command) or not isinstance(came, ToolResult):
                 continue
-            if verdict_line := printed_verdict(verdict(came.text), came.text):
+            output = unwrap(came.text)
+            if verdict_line := printed_verdict(verdict(output), output):
                 command_line = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
                 yield f"{ITEM}{command_line} → {shorten(one_line(verdict_line), VERDICT)}"
 
