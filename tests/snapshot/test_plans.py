@@ -177,8 +177,10 @@ def test_a_plan_is_read_from_a_script_that_sets_one():
     "script",
     [
         "tools.update_plan({plan:[{status:'completed', step:'Read it'}]})",
-        "const p = [];\ntools.update_plan({plan:[{step:'Old', status:'pending'}]});\n"
-        'await tools.update_plan({plan:[{"status": "completed", "step": "Read it"}]});',
+        (
+            "const p = [];\ntools.update_plan({plan:[{step:'Old', status:'pending'}]});\n"
+            'await tools.update_plan({plan:[{"status": "completed", "step": "Read it"}]});'
+        ),
     ],
 )
 def test_the_last_plan_of_a_script_counts_however_it_is_written(script):
