@@ -223,6 +223,9 @@ def test_the_verdict_of_a_commit_is_what_git_says_of_it():
     done = "[main 1f0c2ab] 2 files changed, 3 insertions(+)"
     assert verdict(f"{hook}{made}summary: (done in 0.01 seconds)\n") == done
     assert verdict(f"{hook}ERROR: no lint\n{made}") == f"ERROR: no lint … {done}"
+    again = made.replace("1f0c2ab", "7e57a11")
+    assert verdict(f"{made}{again}") == done.replace("1f0c2ab", "7e57a11")
+    assert verdict(f"{made}..\n=== 12 passed in 1.2s ===") == "=== 12 passed in 1.2s ==="
 
 
 def test_a_result_that_says_neither_has_no_verdict():

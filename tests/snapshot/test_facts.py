@@ -245,6 +245,12 @@ def test_a_command_that_failed_may_have_changed_a_file():
     assert [f.path for f in changes(messages, pair(messages), range(2))] == ["a.py"]
 
 
+def test_a_command_that_prints_the_words_of_a_refusal_ran():
+    printed = T("1", "The user denied this operation: log of yesterday\nok")
+    messages = [call("run", "1", command="gen > app.py"), printed]
+    assert [fact.path for fact in changes(messages, pair(messages), range(2))] == ["app.py"]
+
+
 def test_a_command_that_the_user_refused_changed_nothing():
     messages = [call("Bash", command="rm a.py"), T("1", REFUSED, is_error=True)]
     assert not list(changes(messages, pair(messages), range(2)))

@@ -42,6 +42,11 @@ def test_a_request_that_nothing_came_of_says_so():
     assert second.endswith("in work, nothing said yet")
 
 
+def test_a_few_words_that_it_is_done_are_an_outcome():
+    first, _ = listed(U("Add the flag."), A("Sure, done."), U("Now the other."), A("Added it."))
+    assert first.endswith("answered: Sure, done.")
+
+
 def test_what_was_announced_is_an_outcome_only_while_it_is_in_work():
     said = A("Now I need to add the styles. Let me find where they are defined:")
     first, second = listed(U("Mend a.py."), said, run("1"), T("1"), U("Now b.py."), said, run("2"))

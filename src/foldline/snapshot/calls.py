@@ -117,6 +117,9 @@ _COMMITTED = lazy_pattern(
 )
 """What git says of a commit: its branch and hash, and how much it changed."""
 
+_TESTED = lazy_pattern(r"(?i)\b(?:pass|fail)(?:ed|ing|ures?)?\b")
+"""What sums up more than a commit: how tests ended that ran behind it."""
+
 _EXIT = lazy_pattern(
     r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (-?\d{1,5})\]?)"
 )
@@ -352,8 +355,10 @@ def verdict(text: str) -> str:
     """Return the first line that says what failed and the last that sums a result up, if any."""
     ending = text.rstrip()[-ENDING:]
     tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
-    committed = _COMMITTED.search(text) if " changed, " in text else None
-    summary = " ".join(committed.groups()) if committed else next(filter(is_summary, tail), "")
+    summary = next(filter(is_summary, tail), "")
+    commits = list(_COMMITTED.finditer(ending)) if " changed, " in ending else []
+    if commits and not _TESTED.search(summary):
+        summary = " ".join(commits[-1].groups())
     failed = "" if is_failure(summary) else _find_failure(text)
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))

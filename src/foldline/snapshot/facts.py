@@ -146,12 +146,14 @@ def changes(
 
 def changes_nothing(arguments: Any, answer: Part | None) -> bool:
     """Return True if the result of an edit says that nothing was changed."""
-    if not isinstance(answer, ToolResult) or brief_refusal(answer.text):
-        return isinstance(answer, ToolResult)
+    if not isinstance(answer, ToolResult):
+        return False
     names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
+    refusal = brief_refusal(answer.text)
     if command_of(arguments) and not names_file:
-        return False  # Of a command that failed the part that edits may have run.
-    return answer.is_error or is_unchanged(answer.text)
+        # It may print such words, and of one that failed the part that edits may have run.
+        return bool(refusal) and (answer.is_error or refusal != answer.text)
+    return bool(refusal) or answer.is_error or is_unchanged(answer.text)
 
 
 def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:

@@ -130,7 +130,7 @@ class Requests:
                 if tells:
                     return index, row
                 # What it says next tells nothing; an earlier statement may.
-                if latest and not announced:
+                if not announced and (latest or _OUTCOME.search(answer)):
                     announced, place = row, index
         return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
 
