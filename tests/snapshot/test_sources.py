@@ -46,6 +46,18 @@ def test_what_an_agent_says_in_the_arguments_of_a_call_it_says_itself():
     ]
 
 
+def test_what_is_no_remark_of_an_agent_stays_with_its_call():
+    several = run(name="queue", instruction=["Read a.py", "Mend it"], thoughts={"text": "No prod."})
+    ((speaker, line),) = told(A(several))
+    assert speaker == "call"
+    assert "Mend it" in line
+    assert "No prod." in line
+    asked = run(name="delegate_work", instruction="Find all callers")
+    assert told(A(asked)) == [("call", "delegate_work instruction=Find all callers")]
+    nested = run(name="queue", tasks=[{"instruction": LONG}])
+    assert told(A(nested))[-1] == ("written", LONG)
+
+
 def test_tags_around_thoughts_are_left_out():
     thought = "<thoughts>\nThe port is taken.\n</thoughts>\nI mend it, `<think>` or not."
     assert told(A(thought)) == [("agent", "The port is taken.\n\nI mend it, `<think>` or not.")]

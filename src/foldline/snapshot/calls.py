@@ -168,7 +168,7 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
     main: list[str] = []
     rest: list[str] = []
     for key, value in arguments.items():
-        if key in ASIDE or key in STATED or value in (None, "", [], {}):
+        if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
             command = join_command(value) if key in COMMANDS else ""
@@ -277,18 +277,20 @@ def long_arguments(arguments: Any, depth: int = DEPTH, key: str = "") -> Iterato
             yield _added(command or arguments)
     elif depth and isinstance(arguments, Mapping):
         for name, value in arguments.items():
-            if name not in REPLACED and name not in STATED:
+            if name not in REPLACED:
                 yield from long_arguments(value, depth - 1, name)
     elif depth and isinstance(arguments, list):
         for value in arguments:
             yield from long_arguments(value, depth - 1, key)
 
 
-def stated_arguments(arguments: Any) -> Iterator[str]:
-    """Yield what an agent says in the arguments of a call about it."""
-    if isinstance(arguments, Mapping):
-        values = (arguments.get(key) for key in STATED)
-        yield from (value for value in values if isinstance(value, str) and value)
+def split_stated(arguments: Any) -> tuple[list[str], Any]:
+    """Return what an agent says in the arguments of a call about it, and the others."""
+    if not isinstance(arguments, dict):
+        return [], arguments
+    stated = {key for key in STATED if isinstance(arguments.get(key), str)}
+    rest = {key: value for key, value in arguments.items() if key not in stated}
+    return [arguments[key] for key in STATED if key in stated], rest
 
 
 def _added(text: str) -> str:

@@ -15,7 +15,7 @@ from foldline.snapshot.calls import (
     call_line,
     changes_something,
     long_arguments,
-    stated_arguments,
+    split_stated,
     user_reply,
     verdict,
     without_unchanged,
@@ -202,8 +202,11 @@ class _Reader:
             self.covered.update(() if site is None else (site,))
             return
         arguments = without_unchanged(arguments_of(call))
-        for text in stated_arguments(arguments):
-            self._add(position, place, "agent", text)
+        is_agent = _AGENT_TOOLS.fullmatch(call.name) is not None
+        if not is_agent:  # What another agent is told is no remark.
+            stated, arguments = split_stated(arguments)
+            for text in stated:
+                self._add(position, place, "agent", text)
         line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
         part = self.messages[site.message].parts[site.part] if site is not None else None
@@ -224,7 +227,7 @@ class _Reader:
             self._add(site.message, -1, speaker, line, whole=True)
         written = list(long_arguments(call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
-        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
+        is_answered = result is not None and is_agent
         if not written or is_answered or changes_nothing(arguments, result):
             return
         for text in written:
