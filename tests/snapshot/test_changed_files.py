@@ -28,7 +28,14 @@ def files(command):
             "cd /r && cat > a.py << 'EOF'\nrm x > y\nEOF\nrm b",
             [("/r/a.py", "written"), ("/r/b", "deleted")],
         ),
-        ("cd sub && rm y; cd /a; rm ./z", [("y", "deleted"), ("/a/z", "deleted")]),
+        ("cd sub && rm y; cd /a; rm ./z", [("sub/y", "deleted"), ("/a/z", "deleted")]),
+        ("rm a.log  # see b.py and 'c\nrm d", [("a.log", "deleted"), ("d", "deleted")]),
+        (
+            "grep -q x <<<word\ncat > a.sh <<EOF\nrm b\nEOF\necho $((1<<3))\nrm c",
+            [("a.sh", "written"), ("c", "deleted")],
+        ),
+        ("sed -i -e 's/a/b/' -e 's#x#/etc/y#g' a.py", [("a.py", "edited")]),
+        ("sed -i --expression='s/a/b/' a.py", [("a.py", "edited")]),
     ],
 )
 def test_the_files_that_a_command_changes_are_found(command, found):
@@ -47,6 +54,12 @@ def test_the_files_that_a_command_changes_are_found(command, found):
         "f = (a) => b",
         "cp a.py folder/",
         "rm -rf *.pyc",
+        "perl -MList::Util=sum -ne 'print' a.txt",
+        "perl -Ilib t/run.pl a.txt",
+        "git rm --cached .env",
+        "echo $((a>b))",
+        "[[ a > b ]] && echo c",
+        "cd $DIR && rm a; cd; rm b",
         "rm",
         "",
     ],

@@ -245,6 +245,17 @@ def test_a_command_that_failed_may_have_changed_a_file():
     assert [f.path for f in changes(messages, pair(messages), range(2))] == ["a.py"]
 
 
+def test_a_file_that_could_not_be_deleted_is_still_there():
+    failed = T("1", "rm: cannot remove 'a.py': Permission denied\nexit code 1")
+    messages = [call("run", command="rm a.py"), failed]
+    assert not list(changes(messages, pair(messages), range(2)))
+
+
+def test_a_file_stands_below_the_folder_that_a_command_is_run_in():
+    messages = [call("run", command="touch a.py", workdir="/r"), T("1", "")]
+    assert [fact.path for fact in changes(messages, pair(messages), range(2))] == ["/r/a.py"]
+
+
 def test_a_command_that_prints_the_words_of_a_refusal_ran():
     printed = T("1", "The user denied this operation: log of yesterday\nok")
     messages = [call("run", "1", command="gen > app.py"), printed]

@@ -47,7 +47,9 @@ def test_what_an_agent_says_in_the_arguments_of_a_call_it_says_itself():
 
 
 def test_what_is_no_remark_of_an_agent_stays_with_its_call():
-    several = run(name="queue", instruction=["Read a.py", "Mend it"], thoughts={"text": "No prod."})
+    several = run(
+        name="queue", instruction=["Read a.py", "Mend it"], thoughts={"text": "No prod."}
+    )
     ((speaker, line),) = told(A(several))
     assert speaker == "call"
     assert "Mend it" in line

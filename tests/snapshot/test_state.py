@@ -72,6 +72,13 @@ def test_all_changed_files_are_listed_by_folder_with_how_often_and_what_last():
     assert "seen.py" not in "".join(listed)
 
 
+def test_a_file_that_stood_in_an_earlier_snapshot_did_not_come_and_go():
+    first = standing(U("t"), edit("1", "/app/a.py"))[FILES]
+    gone = (edit("2", "/app/a.py", "write_file"), T("2"), run("3", command="rm /app/a.py"), T("3"))
+    (row,) = standing(U("t"), *gone, carried={FILES: first})[FILES]
+    assert row == "- /app/a.py (deleted ×2)"
+
+
 def test_files_that_commands_changed_are_listed_but_not_those_that_came_and_went():
     commands = ("cd /r && sed -i s/a/b/ a.cfg", "echo x > /r/new", "echo y > /r/b", "rm /r/new")
     messages = [m for n, one in enumerate(commands) for m in (run(f"{n}", command=one), T(f"{n}"))]

@@ -61,7 +61,7 @@ COMMAND_HEAD: Final = 60
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
 
-FED: Final = 60
+SHORT_HEREDOC: Final = 60
 """Characters from which on a text that is fed to a program is left out."""
 
 DEPTH: Final = 6
@@ -216,7 +216,7 @@ def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
     place = 0
     for start, end in heredocs(command):
         lines = command.count("\n", start, end)
-        short = end - start <= FED
+        short = end - start <= SHORT_HEREDOC
         fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
         pieces += (command[place:start], fed)
         place = end

@@ -40,8 +40,11 @@ _SHOWS = lazy_pattern(
     rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
 )
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
-_HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
-_QUOTED = lazy_pattern(r"'[^']*+'|\"(?:[^\"\\]|(?s:\\.))*+\"|(?s:\\.)")
+_HEREDOC = lazy_pattern(r"(?<!<)<<(?!<)[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_QUOTED = lazy_pattern(
+    r"(?<!\S)#[^\n]*|'[^']*+'|\"(?:[^\"\\]|(?s:\\.))*+\"|(?s:\\.)"
+    r"|\$\(\([^()\n]{0,200}\)\)|\[\[ [^\]\n]{0,200}\]\]"
+)
 _SHELL_OPTION = lazy_pattern("-[a-z]{0,4}c")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
@@ -130,10 +133,12 @@ def heredocs(command: str) -> Iterator[tuple[int, int]]:
     for _ in range(HEREDOCS if "<<" in command else 0):
         found = _HEREDOC.search(command, place)
         start = command.find("\n", found.end()) if found else -1
-        place = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
-        if place < 0:
+        if found is None or start < 0:
             return
-        yield start, place
+        end = command.find(f"\n{found[2]}", start)
+        place = end if end >= 0 else found.end()  # Without an end it is none.
+        if end >= 0:
+            yield start, end
 
 
 def ends_itself(command: str) -> bool:
@@ -142,5 +147,5 @@ def ends_itself(command: str) -> bool:
 
 
 def mask_quoted(command: str) -> str:
-    """Return a command with what is quoted in it as underscores; positions stay."""
-    return _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), command)
+    """Return a command with what is quoted in it as underscores, no comments; positions stay."""
+    return _QUOTED.sub(lambda found: (" " if found[0][0] == "#" else "_") * len(found[0]), command)

@@ -77,6 +77,9 @@ _NOT_APPLIED = lazy_pattern(
     r"\b0 occurrences\b(?!.{0,200}\b[1-9]\d* occ)|"
     r"\bstring to replace (?:was )?not found\b|\bdid not appear verbatim\b"
 )
+_NOT_REMOVED = lazy_pattern(r"(?m)^(?:\S{1,40}/)?rm: ")
+"""How `rm` says that it did not delete something."""
+
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
 
@@ -136,12 +139,25 @@ def changes(
             if not isinstance(call, ToolCall):
                 continue
             arguments = arguments_of(call)
-            found = (*_find_operations(call, arguments), *changed_files(command_of(arguments)))
-            for path, operation in found:
-                site = pairing.answers.get(Site(position, place))
-                answer = messages[site.message].parts[site.part] if site else None
-                if operation in CHANGES and not changes_nothing(arguments, answer):
-                    yield FileFact(path, operation, position, 1)
+            site = pairing.answers.get(Site(position, place))
+            answer = messages[site.message].parts[site.part] if site else None
+            for path, operation in _find_changes(call, arguments, answer):
+                yield FileFact(path, operation, position, 1)
+
+
+def _find_changes(
+    call: ToolCall, arguments: Any, answer: Part | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the files that a call changed, with what it did to each."""
+    named = [one for one in _find_operations(call, arguments) if one[1] in CHANGES]
+    folder = arguments.get("workdir") if isinstance(arguments, dict) else ""
+    command = command_of(arguments)
+    by_shell = [*changed_files(command, folder if isinstance(folder, str) else "")]
+    if not (named or by_shell) or changes_nothing(arguments, answer):
+        return
+    yield from named
+    kept = isinstance(answer, ToolResult) and _NOT_REMOVED.search(answer.text) is not None
+    yield from (one for one in by_shell if not (kept and one[1] == "deleted"))
 
 
 def changes_nothing(arguments: Any, answer: Part | None) -> bool:

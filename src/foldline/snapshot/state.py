@@ -188,19 +188,21 @@ class _Found:
     def all_files(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the files that were changed, those of an earlier snapshot too."""
         done: dict[str, str] = {}
-        for path, what in (*listed_files(earlier), *self.files()):
+        known = dict(listed_files(earlier))
+        for path, what in (*known.items(), *self.files(known)):
             done.pop(path, None)
             done[path] = operation(what, self.phrases)
         return tuple(file_rows(done))
 
-    def files(self) -> Iterator[tuple[str, str]]:
+    def files(self, known: Container[str] = ()) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, none that came and went, with what was done."""
         done: dict[str, list[str]] = {}
         pairing = self.view.history_pairing
         for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
-            if operations[0] in ("created", "written") and operations[-1] == "deleted":
+            came = operations[0] in ("created", "written") and path not in known
+            if came and operations[-1] == "deleted":
                 continue
             times = f" ×{len(operations)}" if len(operations) > 1 else ""
             yield one_line(path), f"{operations[-1]}{times}"

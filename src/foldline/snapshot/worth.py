@@ -89,7 +89,7 @@ What is left of the worth of prose without three words in a row, such as code in
 letters and digits that a statement has at least.
 """
 
-PASTED, PASTED_BLOCK, PASTED_SHARE, DENSE = 2_000, 200, 0.2, 65
+PASTED, PASTED_BLOCK, PASTED_SHARE, CHARACTERS_PER_PROSE = 2_000, 200, 0.2, 65
 """
 Characters from which on most of what a user says was pasted, and those that a block of a log has
 at least; what is left of the worth of one, which has no three words in a row, and the characters
@@ -309,7 +309,7 @@ def _share_of_prose(text: str) -> float:
     """Return what is left of the worth of a pasted statement: a user does not write a log."""
     if not text.isascii() and _WORDS_ELSEWHERE.search(text):
         return 1.0
-    prose = min(1.0, DENSE * len(_WORDS.findall(text)) / len(text))
+    prose = min(1.0, CHARACTERS_PER_PROSE * len(_WORDS.findall(text)) / len(text))
     return PASTED_SHARE + (1 - PASTED_SHARE) * prose
 
 
