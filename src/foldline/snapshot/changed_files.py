@@ -17,7 +17,7 @@ LONGEST: Final = 20_000
 MOST_FILES, LONGEST_PATH = 50, 300
 """Files of one command, and characters of a path, that are believed."""
 
-_MAY_CHANGE = lazy_pattern(r">|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
+_MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
 _SIMPLE_COMMAND = lazy_pattern(r"(?:[^;|&\n]|&(?=>)|(?<=>)&)+")
 _WORD = lazy_pattern(r"\S+")
 _REDIRECTED = lazy_pattern(r"(?<![\d<>=-])(?:&?>>?|1>>?)[ \t]*([^\s;|&<>()]+)")
