@@ -11,7 +11,6 @@ from foldline.snapshot.plans import (
     is_plan_tool,
     only_sets_plan,
     plan_lines,
-    sets_plan,
     short_plan_call,
     short_plan_text,
 )
@@ -168,7 +167,6 @@ def test_a_plan_is_read_from_a_script_that_sets_one():
     call = c("1", "exec", json.dumps({"input": SCRIPT}))
     lines = ('- [completed] Read "a.py" whole', "- [in_progress] Mend it")
     assert call_plan(call) == call_plan(c("1", "exec", SCRIPT)) == lines
-    assert sets_plan(call)
     assert only_sets_plan(call)
     assert not only_sets_plan(c("1", "exec", f"{SCRIPT}; tools.exec_command(x)"))
 
@@ -202,7 +200,7 @@ def test_a_script_that_does_more_than_set_a_plan_is_kept(more):
 
 def test_a_plan_that_is_not_read_whole_is_none():
     script = "tools.update_plan({plan:[{step:'a {b} c',status:'pending'},{step:'d',status:'x'}]})"
-    assert call_plan(c("1", "exec", script)) == ()
+    assert call_plan(c("1", "exec", script)) is None
     assert not only_sets_plan(c("1", "exec", script))
 
 
@@ -210,13 +208,12 @@ def test_a_plan_that_is_not_read_whole_is_none():
 def test_what_only_quotes_a_script_sets_no_plan(tool):
     patch = f"*** Begin Patch\n*** Add File: notes.md\n+ignore: {SCRIPT}\n*** End Patch"
     for written in (patch, json.dumps({"input": patch}), json.dumps({"code": f"X = '{SCRIPT}'"})):
-        assert not sets_plan(c("1", tool, written))
-    assert not sets_plan(c("1", "exec", f"say('{SCRIPT}')"))
+        assert call_plan(c("1", tool, written)) is None
+    assert call_plan(c("1", "exec", f"say('{SCRIPT}')")) is None
 
 
 def test_a_script_that_only_names_a_plan_sets_none():
-    assert not sets_plan(c("1", "exec", "print('update_plan')"))
+    assert call_plan(c("1", "exec", "print('update_plan')")) is None
     written = c("1", "write", json.dumps({"path": "plan.test.js", "content": SCRIPT}))
-    assert not sets_plan(written)
-    assert call_plan(written) == ()
-    assert call_plan(c("1", "exec", "tools.update_plan({plan: " + "{step: " * 9_000)) == ()
+    assert call_plan(written) is None
+    assert call_plan(c("1", "exec", "tools.update_plan({plan: " + "{step: " * 9_000)) is None

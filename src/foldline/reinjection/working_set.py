@@ -16,8 +16,7 @@ from typing import Final
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import plan_section
 from foldline.reinjection.file_access import FileAccess, find_accesses, order
-from foldline.snapshot.facts import clears_plan, plan
-from foldline.snapshot.plans import fit_plan, is_done, open_items, sets_plan
+from foldline.snapshot.plans import call_plan, fit_plan, is_done, open_items
 from foldline.values.groups import Site, Waiting
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -55,11 +54,9 @@ class PlanStep:
 def plan_step(message: Message, index: int) -> PlanStep | None:
     """Return what the call at a position of a message makes of the plan; None for nothing."""
     part = message.parts[index]
-    if not isinstance(part, ToolCall) or not sets_plan(part):
+    if not isinstance(part, ToolCall) or (lines := call_plan(part)) is None:
         return None
-    if found := plan((Message("assistant", (part,)),)):
-        return PlanStep(part.id, TaskLists(found.lines, message.id, index))
-    return PlanStep(part.id, None) if clears_plan(part) else None
+    return PlanStep(part.id, TaskLists(lines, message.id, index) if lines else None)
 
 
 def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:

@@ -16,7 +16,7 @@ from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import brief_refusal, user_reply
 from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
-from foldline.snapshot.plans import call_plan, is_plan_tool, sets_plan
+from foldline.snapshot.plans import call_plan
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 
@@ -204,23 +204,13 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         for call in message.calls:
-            lines = call_plan(call) if sets_plan(call) else ()
-            if lines or clears_plan(call):
+            if (lines := call_plan(call)) is not None:
                 return Finding(position, lines) if lines else None
         if message.role == "assistant":
             boxes = tuple(line.strip() for line in _lines(message) if _CHECKBOX.match(line))
             if boxes:
                 return Finding(position, boxes[:40])
     return None
-
-
-def clears_plan(call: ToolCall) -> bool:
-    """Tell whether a planning tool was given a list with nothing in it."""
-    if not is_plan_tool(call.name):
-        return False
-    value = arguments_of(call)
-    given = value.values() if isinstance(value, dict) else (value,)
-    return next((not item for item in given if isinstance(item, list)), False)
 
 
 def open_errors(

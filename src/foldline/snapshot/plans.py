@@ -73,11 +73,6 @@ def is_done(line: str) -> bool:
     return _DONE.match(line.lstrip()) is not None
 
 
-def sets_plan(call: ToolCall) -> bool:
-    """Return True if a call sets a plan, by its name or in a script that it runs."""
-    return is_plan_tool(call.name) or bool(_find_statements(_script(call)))
-
-
 def only_sets_plan(call: ToolCall) -> bool:
     """Return True if a call sets a plan and does nothing else."""
     if is_plan_tool(call.name):
@@ -90,20 +85,37 @@ def only_sets_plan(call: ToolCall) -> bool:
     return end is not None and _SCRIPT_END.match(script, end.end()) is not None
 
 
-def call_plan(call: ToolCall) -> tuple[str, ...]:
-    """Write the plan that a call sets, one item a line as `plan_lines` does, none for no plan."""
+def call_plan(call: ToolCall) -> tuple[str, ...] | None:
+    """
+    Write the plan that a call sets, by its name or in a script that it runs.
+
+    Returns:
+        One item a line as `plan_lines` does, () where the call empties the plan; None where it
+        sets none.
+    """
     if is_plan_tool(call.name):
-        return plan_lines(call.arguments)
+        return plan_lines(call.arguments) or (() if _empties(call.arguments) else None)
     script = _script(call)
     statements = _find_statements(script)
     if not statements:
-        return ()
+        return None
     script = script[statements[-1].end() :]
     items = [item[0] for item in islice(_SCRIPT_ITEM.finditer(script), MOST_ITEMS)]
     steps = [(_SCRIPT_STEP.search(item), _SCRIPT_STATUS.search(item)) for item in items]
     lines = [_line({"step": _words(a[1]), "status": b[1]}) for a, b in steps if a and b]
     # Half of a plan is a wrong plan.
-    return tuple(lines) if len(lines) == len(_SCRIPT_STEP.findall(script)) else ()
+    is_whole = lines and len(lines) == len(_SCRIPT_STEP.findall(script))
+    return tuple(lines) if is_whole else None
+
+
+def _empties(arguments: str) -> bool:
+    """Return True if a planning tool was given a list with nothing in it."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return False
+    given = value.values() if isinstance(value, dict) else (value,)
+    return next((not item for item in given if isinstance(item, list)), False)
 
 
 def _script(call: ToolCall) -> str:
