@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from foldline.core.asks import Ask, Model, Reply, drive
@@ -19,6 +18,7 @@ from foldline.errors import BudgetError
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import bounded_nesting
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
+from foldline.frozen import field, frozen, replace
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
 from foldline.values.edits import Fold, Rewrite
@@ -35,7 +35,7 @@ Wire = TypeVar("Wire")
 """Messages of a caller, of whatever type: a list of them, or a request body."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compaction(Generic[Wire]):
     """
     The result of `compact`.

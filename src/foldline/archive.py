@@ -6,13 +6,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.formats.dialect import Dialect
+from foldline.frozen import replace
 from foldline.recall import Recalled, recall
 from foldline.recall.fitting import cap
 from foldline.recall.holdings import parse, resolve

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
+from foldline.frozen import frozen, replace
 from foldline.redaction import explain_error, redact_json
 
 Result = TypeVar("Result")
@@ -120,7 +120,7 @@ def is_async(call: Any) -> bool:
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(method)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Done(Generic[Result]):
     result: Result
 

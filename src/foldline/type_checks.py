@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import fields
 from functools import cache, wraps
 from itertools import islice
 from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from foldline.errors import InputError
+from foldline.frozen import fields
 
 Class = TypeVar("Class", bound=type)
 

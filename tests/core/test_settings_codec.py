@@ -1,22 +1,22 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
 
-from foldline.core.settings_codec import from_plain, leaves, to_plain
+from foldline.core.settings_codec import from_plain, leaves
 from foldline.errors import BudgetError
+from foldline.frozen import field, frozen, to_dict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inner:
     share: float = 0.5
     names: tuple[str, ...] = ()
     most: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outer:
     on: bool = True
     style: Literal["head", "tail"] = "head"
@@ -35,7 +35,7 @@ def test_every_setting_is_listed_with_its_dotted_key_and_default():
 
 def test_a_record_is_read_back_from_what_it_was_written_as():
     record = Outer(False, "tail", Inner(1, ("read",), 3))
-    plain = to_plain(record)
+    plain = to_dict(record)
     assert plain["inner"] == {"share": 1, "names": ["read"], "most": 3}
     assert from_plain(Outer, plain) == record
     assert from_plain(Outer, {}) == Outer()

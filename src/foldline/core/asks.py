@@ -8,9 +8,9 @@ program that calls and in one that awaits.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from foldline.frozen import frozen
 from foldline.values.messages import Usage
 
 Result = TypeVar("Result")
@@ -19,7 +19,7 @@ Stop: TypeAlias = Literal["end", "length", "refusal", "overflow", "tools", "unkn
 """Why a model stopped: it was done, reached the cap, refused, had no room, wanted a tool."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """
     A question for a model.
@@ -36,7 +36,7 @@ class Ask:
     attempts: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """
     The answer to an `Ask`.
@@ -59,7 +59,7 @@ class Reply:
     attempts: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelLimits:
     """
     Who will answer an Ask.

@@ -8,10 +8,10 @@ and a safety margin. System prompt and tool schemas are counted against it as ov
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from foldline.errors import BudgetError
+from foldline.frozen import frozen, replace
 from foldline.lazy_patterns import lazy_pattern
 
 UNKNOWN_WINDOW = 128_000
@@ -21,7 +21,7 @@ ACT, TARGET = 0.80, 0.40
 """Default thresholds, as fractions of the effective window."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """
     How many tokens messages may take.
@@ -161,7 +161,7 @@ _AMOUNT: Final = lazy_pattern(r"([0-9]{1,12}(?:[_,][0-9]{3}){0,4}(?:\.[0-9]{1,6}
 _FACTORS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amount:
     """
     A number of tokens, or a share of what there is.

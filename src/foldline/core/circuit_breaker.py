@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from foldline.core.validation import positive, whole
+from foldline.frozen import frozen, replace
 
 BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BreakerSettings:
     """
     When a summarizer that gives nothing usable is left alone.
@@ -34,7 +34,7 @@ class BreakerSettings:
         return Breaker(self.failures, self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Breaker:
     """
     Counts failures in a row; a value that only says what follows from what happened.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Self
 
 from foldline.core.budget import Budget
@@ -12,12 +11,13 @@ from foldline.core.economy import Economy
 from foldline.core.prepared import MemorySettings
 from foldline.core.retention_settings import Clearing, FileSettings, Outputs, Tail
 from foldline.core.scenarios import SCENARIOS
-from foldline.core.settings_codec import from_plain, to_plain, unknown_key_error
+from foldline.core.settings_codec import from_plain, unknown_key_error
 from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
 from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
 from foldline.core.validation import check_name
 from foldline.errors import BudgetError
+from foldline.frozen import field, fields, frozen, replace, to_dict
 
 POLICY_NAMES = ("default", "salient", "clear", "keep_recent", "rounds", "fraction", "window")
 """The policies that come with Foldline; `foldline.engine.policies` makes them."""
@@ -26,7 +26,7 @@ EMBEDDED: Final = "embedded"
 """The summarizer that is no model."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Config:
     """
     How context is managed.
@@ -121,7 +121,7 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all settings as JSON values."""
-        return to_plain(self)
+        return to_dict(self)
 
     def replace(self, **changes: Any) -> Self:
         """
@@ -134,11 +134,11 @@ class Config:
             BudgetError: A key is unknown, or a value makes no sense.
         """
         for name, value in changes.items():
-            if name not in self.__dataclass_fields__:
-                raise unknown_key_error(name, list(self.__dataclass_fields__))
+            if name not in self.__match_args__:
+                raise unknown_key_error(name, list(self.__match_args__))
             if isinstance(value, Mapping):
                 old = getattr(self, name)
-                changes[name] = from_plain(type(old), {**to_plain(old), **value}, f"{name}.")
+                changes[name] = from_plain(type(old), {**to_dict(old), **value}, f"{name}.")
         return replace(self, **changes)
 
     # --- in tokens -------------------------------------------------------------------------

@@ -11,8 +11,9 @@ later request saves; but the next request has to write what lies behind the firs
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any, Final
+
+from foldline.frozen import frozen, to_dict
 
 WRITE: Final = 1.25
 READ: Final = 0.10
@@ -22,7 +23,7 @@ PAY_BACK: Final = (WRITE - READ) / READ
 """Requests after which clearing has paid, for as many tokens removed as lie behind them: 11.5."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factors:
     """What a token costs that is written to the cache, read from it, or output."""
 
@@ -63,7 +64,7 @@ def pays_after(
     return paid / (price.read * freed) if price.read > 0 else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CostEstimate:
     """
     What a compaction would cost and save, before it is paid.
@@ -103,4 +104,4 @@ class CostEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as JSON values."""
-        return asdict(self)
+        return to_dict(self)

@@ -10,11 +10,10 @@ break-even rule of the ski-rental problem (Karlin, Manasse, Rudolph and Sleator,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from foldline.core.cost import Factors
 from foldline.core.validation import whole
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 
 KEEP = 32_000
 """
@@ -23,7 +22,7 @@ as many, 0.994 of what an agent needs next is still in view.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Economy:
     """
     Whether a session is folded before its window fills, where that is cheaper.
@@ -45,7 +44,7 @@ class Economy:
         whole("economy.keep", self.keep, 1_000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Course:
     """
     How a session went since it was folded last, or began.
@@ -66,7 +65,7 @@ class Course:
         return self.requests * (self.fill - tokens) ** 2 / (2 * (self.fill - self.start))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Saving:
     """
     A fold that is due for its price.

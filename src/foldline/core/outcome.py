@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from foldline.core.spending import Spent
+from foldline.frozen import field, frozen
 from foldline.values.edits import Edit
 from foldline.values.view import View
 
 Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RungReport:
     """
     What one rung did.
@@ -32,7 +32,7 @@ class RungReport:
         return self.outcome in ("applied", "fallback")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evicted:
     """
     What a compaction took out of sight of the files that tools had read, written or changed.
@@ -45,7 +45,7 @@ class Evicted:
     unknown: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """
     The result of a compaction.

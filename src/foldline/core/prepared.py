@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from foldline.core.spending import Spent
 from foldline.core.validation import whole
 from foldline.errors import BudgetError
+from foldline.frozen import field, frozen
 from foldline.values.edits import Edit, Fold
 from foldline.values.identity import ID_BYTES, content_hash
 from foldline.values.messages import Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemorySettings:
     """
     Whether a session prepares its next compaction in the background.
@@ -36,7 +36,7 @@ class MemorySettings:
         whole("memory.every", self.every, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """
     Edits that were prepared for what was shown at one moment.

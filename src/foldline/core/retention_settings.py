@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 
 STYLES = ("head", "tail", "head_tail", "salient")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tail:
     """
     What stays verbatim at the end.
@@ -34,7 +34,7 @@ class Tail:
             whole("tail.newest", self.newest)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clearing:
     """
     Which old tool results are cleared.
@@ -74,7 +74,7 @@ class Clearing:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outputs:
     """
     How large a tool output may be when it is recorded, in tokens, lines and bytes of UTF-8.
@@ -130,7 +130,7 @@ SECRETS: Final = (
 """Names of files that are not put back, although a tool has read them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSettings:
     """
     Which files are put back after a compaction has taken them out of sight.

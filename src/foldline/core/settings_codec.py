@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
+from foldline.frozen import fields, frozen
 
-Record = TypeVar("Record")
+Settings = TypeVar("Settings")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leaf:
     """One setting: its dotted key, what type it has, and what it is unless something is said."""
 
@@ -25,33 +25,28 @@ class Leaf:
 
 def leaves(kind: type, within: str = "") -> Iterator[Leaf]:
     """
-    List every setting of a record, those of the records in it included.
+    List every setting of a class, those of the settings in it included.
 
     Args:
-        kind: A dataclass; every field of it has a default.
-        within: The key of the record itself.
+        kind: A frozen class; every field of it has a default.
+        within: The key of the settings themselves.
     """
     for item in fields(kind):
         hint, key = _hints(kind)[item.name], f"{within}{item.name}"
-        if is_dataclass(hint):
-            yield from leaves(hint, f"{key}.")  # type: ignore[arg-type]  # a class by its hint
+        if fields(hint):
+            yield from leaves(hint, f"{key}.")
         else:
-            yield Leaf(key, hint, _default(item))
+            yield Leaf(key, hint, item.make_default())
 
 
-def to_plain(record: Any) -> dict[str, Any]:
-    """Return a record as JSON values."""
-    return {item.name: _plain(getattr(record, item.name)) for item in fields(record)}
-
-
-def from_plain(kind: type[Record], value: Any, within: str = "") -> Record:
+def from_plain(kind: type[Settings], value: Any, within: str = "") -> Settings:
     """
-    Read a record from JSON values; what is not said has its default.
+    Read settings from JSON values; what is not said has its default.
 
     Args:
-        kind: The dataclass.
+        kind: The class.
         value: A mapping of its fields.
-        within: The key of the record itself, for errors.
+        within: The key of the settings themselves, for errors.
 
     Raises:
         BudgetError: A key is unknown, a value has another type or makes no sense.
@@ -90,20 +85,6 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     return {item.name: hints[item.name] for item in fields(kind)}
 
 
-def _default(item: Field[Any]) -> Any:
-    if item.default_factory is not MISSING:
-        return item.default_factory()
-    return None if item.default is MISSING else item.default
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return to_plain(value)
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    return value
-
-
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -111,8 +92,8 @@ def _read(hint: Any, value: Any, key: str) -> Any:
     hint, may_be_none = optional(hint)
     if value is None and may_be_none:
         return None
-    if is_dataclass(hint):
-        return from_plain(hint, value, f"{key}.")  # type: ignore[arg-type]  # a class by its hint
+    if fields(hint):
+        return from_plain(hint, value, f"{key}.")
     origin = get_origin(hint)
     if origin is tuple and isinstance(value, (list, tuple, set, frozenset)):
         (inner, *_) = get_args(hint)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from foldline.core.asks import Ask, ModelLimits, Reply, Steps
 from foldline.errors import BudgetError
+from foldline.frozen import frozen, replace
 from foldline.values.messages import Usage
 
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """
     The most that one compaction may spend.
@@ -42,7 +42,7 @@ class Limits:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """What was spent on a model: requests, seconds, US dollars as far as known, and tokens."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from foldline.core.asks import ModelLimits, Steps
@@ -11,11 +10,12 @@ from foldline.core.economy import Economy
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
+from foldline.frozen import field, frozen, replace
 from foldline.values.edits import Edit
 from foldline.values.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompactionContext:
     """
     What a compaction has to reach.
@@ -45,7 +45,7 @@ class CompactionContext:
     account: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """
     Proposed edits, or none with the reason why.
@@ -76,7 +76,7 @@ class Strategy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rung:
     """
     A strategy in a ladder.
@@ -98,7 +98,7 @@ class Rung:
     last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     """
     An ordered list of rungs, cheapest first.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 
 TEMPLATE_NAMES: Final = ("account", "state_snapshot", "nine_sections", "five_sections")
 """The templates that come with Foldline; `foldline.summary.templates` has their texts."""
@@ -18,7 +18,7 @@ LONGEST_TEMPLATE: Final = 20_000
 """Characters that a template of one's own may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummarySettings:
     """
     How a model is asked for an account of what is folded.
@@ -75,7 +75,7 @@ def _check_template(value: object) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelSummary:
     """
     The account that a model wrote.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from foldline.core.budget import ACT, TARGET
 from foldline.core.validation import positive, whole
 from foldline.errors import BudgetError
+from foldline.frozen import frozen, replace
 
 COMFORT = 400_000
 """Tokens up to which a large window is filled; quality falls long before ten million."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thresholds:
     """
     How full the window is when something happens, as fractions of the effective window.
@@ -68,7 +67,7 @@ class Thresholds:
         return replace(self, **{name: getattr(self, name) * factor for name in lowered})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Levels:
     """The thresholds in tokens of the whole context, system prompt and tools included."""
 
@@ -79,7 +78,7 @@ class Levels:
     hard: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """
     The window, and what of it is not for messages, in tokens.
@@ -105,7 +104,7 @@ class Room:
                 whole(f"room.{name}", value, least)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pacing:
     """
     How often an automatic compaction is tried, and when one pays.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from foldline.core.asks import Steps
@@ -12,6 +11,7 @@ from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.spending import within
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.frozen import frozen, replace
 from foldline.reinjection.reinject import (
     ReinjectionItems,
     Sources,
@@ -123,7 +123,7 @@ def _with_repair(plan: Plan, now: View) -> Plan:
     return replace(plan, edits=(*plan.edits, *mended)) if mended else plan
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Step:
     """What a rung did: the view that it left, its edits, and its report."""
 

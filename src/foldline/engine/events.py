@@ -6,10 +6,10 @@ Every compaction that is tried is told twice: it started, and it finished, howev
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from foldline.engine.receipt import Receipt
+from foldline.frozen import field, frozen, to_dict
 
 Trigger: TypeAlias = Literal["automatic", "manual", "requested", "overflow", "partial", "undo"]
 """
@@ -21,7 +21,7 @@ Level: TypeAlias = Literal["calm", "warn", "due", "over"]
 """How full the window is: below the warning, past it, past the threshold, past the limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pressure:
     """
     How full the window is.
@@ -38,7 +38,7 @@ class Pressure:
     until: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """
     Something that happened in a session.
@@ -56,10 +56,10 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as JSON values: numbers and names, no content."""
-        return {"event": self.kind, **asdict(self)}
+        return {"event": self.kind, **to_dict(self)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompactionStarted(Event):
     """
     A compaction is about to be tried, or one to be taken back.
@@ -76,7 +76,7 @@ class CompactionStarted(Event):
     policy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompactionFinished(Event):
     """
     A compaction ended.
@@ -117,7 +117,7 @@ class CompactionFinished(Event):
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextWarning(Event):
     """The window became fuller than a threshold; told once each time that one is passed."""
 
@@ -126,7 +126,7 @@ class ContextWarning(Event):
     pressure: Pressure = field(default_factory=lambda: Pressure(0, 0, 0.0, "calm", 0))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolOutputBounded(Event):
     """
     A tool output was cut when it was recorded.
@@ -142,7 +142,7 @@ class ToolOutputBounded(Event):
     tokens_after: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPrepared(Event):
     """
     A summary was prepared in the background.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
@@ -13,6 +12,7 @@ from foldline.core.strategy import Policy, Rung
 from foldline.core.thresholds import Thresholds
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
+from foldline.frozen import replace
 from foldline.strategies.clear import Clear
 from foldline.strategies.dedupe import Dedupe
 from foldline.strategies.reasoning import Reasoning

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from sys import intern
 from typing import Any
@@ -13,6 +12,7 @@ from foldline.core.budget import Budget
 from foldline.core.outcome import Evicted, Outcome, RungReport, Status
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Spent
+from foldline.frozen import field, frozen, replace, to_dict
 from foldline.redaction import redact_json
 from foldline.values.edits import Drop, Edit, Fold, Rewrite
 from foldline.values.handles import near, part_handle
@@ -21,7 +21,7 @@ from foldline.values.messages import Message, ToolResult
 from foldline.values.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """
     The account of one compaction.
@@ -77,11 +77,11 @@ class Receipt:
             "overhead": self.overhead,
             "counter": self.counter,
             "policy": self.policy,
-            "rungs": [asdict(rung) for rung in self.rungs],
+            "rungs": [to_dict(rung) for rung in self.rungs],
             "edits": dict(Counter(edit.kind for edit in self.edits)),
             "recall": dict(self.recall),
             "warnings": list(self.warnings),
-            "spent": asdict(self.spent),
+            "spent": to_dict(self.spent),
             "evicted": {"files": list(self.evicted.files), "unknown": self.evicted.unknown},
             "needed": self.needed,
         }

@@ -199,7 +199,8 @@ def _build_trace(
     model: str,
     config: Config,
 ) -> SessionTrace:
-    counter = replace(counter_for(current, model or None), entries=TEXTS)
+    counter = counter_for(current, model or None)
+    counter.entries = TEXTS
     around = (counter.overhead(current.system, ()), counter.overhead("", current.tools))
     info = Catalogue.load().find(model)
     return SessionTrace(source, log, segments, current, counter, info, config, around)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from foldline.frozen import field, frozen
 from foldline.outputs.json_text import one_line
 
 
-@dataclass(frozen=True)
+@frozen
 class Condensed:
     """
     An output, taken apart.

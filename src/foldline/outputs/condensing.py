@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
+from foldline.frozen import replace
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.diffs import diff, is_diff

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.outputs.condensed import Condensed
@@ -42,15 +41,15 @@ HEADER, COUNTS, EDGE = 0.9, 0.5, 0.4
 """Worth of the names of columns, of what is counted, and of the first and last row."""
 
 
-@dataclass(slots=True)
 class JsonRows:
     """The rows of a text, as they are found."""
 
-    text: str
-    lines: list[str] = field(default_factory=list)
-    worth: dict[int, float] = field(default_factory=dict)
-    heads: list[int] = field(default_factory=list)
-    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines: list[str] = []
+        self.worth: dict[int, float] = {}
+        self.heads: list[int] = []
+        self.spans: dict[int, tuple[int, int]] = {}
 
     def add(self, line: str, worth: float = 0.0, span: tuple[int, int] | None = None) -> None:
         """Add a row; one without end goes over several."""

@@ -8,9 +8,9 @@ them several times faster than a parser does, with every value as it is spelled.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.json_text import is_object, one_line, scan, skip
 from foldline.outputs.tables import DEEPEST, WIDEST, Path
@@ -29,7 +29,7 @@ _QUOTED = lazy_pattern(
 """A quoted cell that needs no quotes; the same cells as `tables.row` leaves bare."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonTable:
     """
     Objects with the same keys: names of columns, lines, values as spelled, where each row stands.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
 from typing import Final
 
 from foldline.errors import RecallError
+from foldline.frozen import frozen
 from foldline.recall.fitting import Fits, clip
 from foldline.recall.lines import dedent, essence, merge_prefixes
 from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
@@ -25,7 +25,7 @@ TRIES: Final = 12
 """Passages that are tried for the rest of the room."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallHits:
     """Passages, the best first, and the handles of others that say the same as each."""
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import RecallError
+from foldline.frozen import frozen
 from foldline.recall.fitting import Fits, clip, most
 from foldline.recall.lines import Line, essence, json_lines, path_prefix
 
@@ -55,7 +56,7 @@ class GrepSource:
     also: dict[str, None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Around:
     """How many lines are shown before and behind a match, and how wide a line may be."""
 
@@ -115,7 +116,7 @@ def _too_long() -> RecallError:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matches:
     """
     The lines that match, each by its source and its position there.

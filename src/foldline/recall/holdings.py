@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
 from foldline.errors import RecallError
+from foldline.frozen import field, frozen
 from foldline.recall.sections import (
     MessageSection,
     cut_sections,
@@ -23,7 +23,7 @@ from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folded:
     """The ids of what a snapshot stands for, and how long the log was when it was made."""
 
@@ -31,7 +31,7 @@ class Folded:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holdings:
     """
     What can be recalled.
@@ -85,7 +85,7 @@ NEAR: Final = 5
 """How many similar handles an error names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResolvedHandle:
     """An id, and the position of a part where the handle names one."""
 
@@ -147,7 +147,7 @@ def _near(prefix: str, ids: Sequence[str]) -> str:
     return f"The newest are: {', '.join(newest)}." if newest else "Nothing is kept here."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Original:
     """
     What a handle names.

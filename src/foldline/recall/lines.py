@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import Any, Final
 
 from foldline.errors import RecallError
+from foldline.frozen import frozen
 
 MOST_VALUES: Final = 20_000
 """Values that are taken out of one line; a line with more stands as it is."""
@@ -19,7 +19,7 @@ _NESTED: Final = 100
 """How deep values may be nested."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """
     One line of a text.

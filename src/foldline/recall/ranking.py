@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.recall.lines import Line, essence, read_lines
 from foldline.recall.sections import Kind, MessageSection
 from foldline.relevance.rarity import discount, rarity, worth
@@ -28,7 +29,7 @@ _TITLE: Final = re.compile(r"\s*(?:#{1,6} |\*\*[^*]{1,80}\*\*:?\s*$)")
 _ENDS: Final = (". ", "! ", "? ", "; ", "。", "；", "！", "？")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallPassage:
     """
     Lines of a section that are found together.
@@ -124,7 +125,7 @@ _UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
 _MIXED: Final = re.compile(r"\w[._/:=-]+\w|^--?\w|[a-z][A-Z]|[A-Za-z][0-9]|[0-9]{3}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryWord:
     """
     What one word of a query finds.
@@ -140,7 +141,7 @@ class QueryWord:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallQuery:
     """A query: its words in order, each once, and the names and phrases that it quotes."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.errors import RecallError
+from foldline.frozen import field, frozen
 from foldline.recall import answers, grep
 from foldline.recall.fitting import Fits, cap, clip, page_end
 from foldline.recall.grep import GrepSource, Pattern
@@ -24,7 +24,7 @@ MOST_READ: Final = 2_000_000
 """Characters of other messages that are read to name them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recalled:
     """
     What was kept under a handle.
@@ -43,7 +43,7 @@ class Recalled:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _RecallRequest:
     """What of a handle's content is requested, and how much of it."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
 from foldline.errors import RecallError
+from foldline.frozen import frozen
 from foldline.values.groups import Site, group, pair
 from foldline.values.handles import part_handle
 from foldline.values.identity import canonical_json
@@ -107,7 +107,7 @@ STEP: Final = 64
 """Messages before and behind a message among which the rest of its step is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageSection:
     """
     One part of a message.

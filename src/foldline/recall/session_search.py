@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Final
 
 from foldline.errors import RecallError, StoreError
+from foldline.frozen import frozen, replace
 from foldline.recall import answers
 from foldline.recall.fitting import Fits
 from foldline.recall.ranking import RecallQuery, parse_query
@@ -26,7 +26,7 @@ BATCH: Final = 64
 """Messages that are read between two looks at the clock."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastSession:
     """A session that is searched: what to call it, and its messages, read as they are wanted."""
 
@@ -34,7 +34,7 @@ class PastSession:
     messages: Iterable[Message]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastAnswer:
     """What a search found; ``searched`` is how many sessions were read to their end."""
 

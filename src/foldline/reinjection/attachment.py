@@ -11,11 +11,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.outcome import Evicted
+from foldline.frozen import field, frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_text
@@ -51,7 +51,7 @@ _FENCE = lazy_pattern(r"`{4,}")
 _NUMBERED = lazy_pattern(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundFile:
     """
     A file that was touched, as it is on the disk now.
@@ -65,7 +65,7 @@ class FoundFile:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attached:
     """What an earlier attachment showed of a file: the hash of all of it, and whether all."""
 

@@ -12,10 +12,10 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
+from foldline.frozen import field, frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.facts import arguments_of, is_refusal
 from foldline.snapshot.plans import is_plan_tool
@@ -39,7 +39,7 @@ _PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.
 _FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileAccess:
     """
     What one call did to one file; ``path`` is empty where it does not tell which.

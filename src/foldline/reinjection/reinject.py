@@ -9,14 +9,14 @@ compaction takes it out again before it does anything else, so that these messag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.frozen import field, frozen, replace
 from foldline.reinjection.attachment import (
     HEADER,
     Attached,
@@ -60,7 +60,7 @@ JOINTS: Final = 4
 ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[FoundFile, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReinjectionItems:
     """
     What is to be in sight when a compaction is over.
@@ -78,7 +78,7 @@ class ReinjectionItems:
 # --- before a compaction -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """
     Where what is to be in view comes from.
@@ -119,11 +119,11 @@ def make_room(
     return budget, context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Detach:
     """Take out what an earlier compaction put back."""
 
-    name: str = field(default=DETACH, init=False)
+    name: ClassVar[str] = DETACH
 
     def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
         """Leave out every attachment that is not pinned."""

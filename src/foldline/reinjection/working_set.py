@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
+from foldline.frozen import frozen
 from foldline.reinjection.attachment import plan_section
 from foldline.reinjection.file_access import FileAccess, find_accesses, order
 from foldline.snapshot.plans import call_plan, fit_plan, is_done, open_items
@@ -34,7 +34,7 @@ PLAN_TOKENS: Final = 60
 """About what stands around a plan, in tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaskLists:
     """The newest plan: its lines, and the message and part that set it."""
 
@@ -43,7 +43,7 @@ class TaskLists:
     part: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanStep:
     """What one call made of the plan; ``tasks`` is None where it emptied it."""
 

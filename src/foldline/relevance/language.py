@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 
 MOST = 20_000
@@ -25,7 +25,7 @@ KANA_SHARE, HANGUL_SHARE = 0.08, 0.15
 """Fractions of the characters that Japanese and Korean texts with Chinese characters have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Language:
     """A language: its code (ISO 639-1) and its name, in English and in itself."""
 

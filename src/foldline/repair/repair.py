@@ -9,10 +9,10 @@ edits like any other: recorded, reversible, named in the receipt.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
+from foldline.frozen import replace
 from foldline.repair.untangle import (
     DamagedHistory,
     part_at,

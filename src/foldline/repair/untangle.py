@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from foldline.frozen import field, frozen, replace
 from foldline.values.edits import Edit, Fold, Insert, Rewrite
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.identity import derived_id
@@ -19,7 +19,7 @@ from foldline.values.messages import Message, Omitted, Part, ToolCall, ToolResul
 from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 
 
-@dataclass(frozen=True)
+@frozen
 class DamagedHistory:
     """
     Messages as they are shown, which may not be as their provider wants them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
+from foldline.frozen import frozen, replace
 from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import encode_stored, read, reread
 from foldline.session.hooks import apply_hooks
@@ -24,7 +24,7 @@ from foldline.values.messages import Message, Usage
 from foldline.values.plain_json import plain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewMessage:
     """A message to append, and what is shown of it where that is less."""
 

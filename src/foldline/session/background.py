@@ -12,7 +12,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
 from foldline.ask_runner import (
     arun_ask,
@@ -28,6 +27,7 @@ from foldline.core.prepared import Prepared
 from foldline.core.strategy import CompactionContext, Policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.receipt import recallable
+from foldline.frozen import frozen, replace
 from foldline.redaction import explain_error
 from foldline.session.compaction import context_of, convert_budget
 from foldline.session.fair_lock import FairLock
@@ -48,7 +48,7 @@ LEAST_TARGET = 0.5
 PAUSED = "the summarizer gave nothing usable several times and was not asked"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """
     What is shown of a log at one moment, and what is to become of it.

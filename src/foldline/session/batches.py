@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from sys import intern
 from typing import Any, Final, overload
@@ -11,6 +11,7 @@ from typing import Any, Final, overload
 from foldline.core.outcome import Evicted, RungReport
 from foldline.core.spending import Spent
 from foldline.engine.receipt import Receipt
+from foldline.frozen import frozen, replace
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
@@ -62,7 +63,7 @@ BOUND: Final = "bound"
 """The cut of a giant tool output, made when it was recorded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """
     The edits of one step, with the receipt that accounts for them.

@@ -8,11 +8,11 @@ changed by the position and the parts, and those that an edit made stand there w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
 from foldline.errors import UNREADABLE, StoreError
+from foldline.frozen import replace
 from foldline.session.codec import freeze, thaw
 from foldline.session.log import Log, ReplayStart
 from foldline.stores.protocol import StoredCheckpoint

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from foldline.errors import InputError
 from foldline.formats.dialect import Dialect
 from foldline.formats.registry import detect_with_score, dialect
+from foldline.frozen import replace
 from foldline.session.damage import interpreting
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json

@@ -8,7 +8,6 @@ it, blocking and awaiting, share every line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from foldline.core.asks import Steps
@@ -20,6 +19,7 @@ from foldline.engine.compaction import compact_view
 from foldline.engine.events import Trigger
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import FoldlineError
+from foldline.frozen import replace
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.holdings import resolve

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from foldline.core.outcome import Outcome
+from foldline.frozen import replace
 from foldline.values.edits import Rewrite
 from foldline.values.messages import ToolResult
 from foldline.values.view import View

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
+from foldline.frozen import frozen, replace
 from foldline.repair.repair import says_nothing
 from foldline.session.log import Log, ReplayStart, Step, replay_log
 from foldline.session.statistics import HORIZON, SessionStatistics
@@ -18,7 +18,7 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anchor:
     """
     The last fill that the provider reported.

@@ -6,13 +6,13 @@ A session that prepares its compactions in the background is left alone: they co
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from foldline.core.cost import READ, WRITE, Factors
 from foldline.core.economy import Course, Saving, saving
 from foldline.core.strategy import Policy
+from foldline.frozen import replace
 from foldline.models.info import Prices
 from foldline.session.state import SessionState
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from foldline.errors import StoreError
+from foldline.frozen import replace
 from foldline.session.batches import restore_batch
 from foldline.session.damage import reading
 from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage

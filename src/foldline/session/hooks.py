@@ -12,13 +12,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout, running_loop, start_thread
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
+from foldline.frozen import frozen
 from foldline.redaction import explain_error
 from foldline.session.fair_lock import loop_of_turn
 
@@ -47,7 +47,7 @@ class Cancel(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hooks:
     """
     What to call when something happens to a context; each is a function or several, in order.

@@ -8,11 +8,11 @@ for it. So a long session takes the memory, and the time to open, of what the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, islice
 from typing import Final, TypeAlias, overload
 
+from foldline.frozen import frozen, replace
 from foldline.session.damage import reading
 from foldline.session.positions import Positions
 from foldline.stores.protocol import StoredMessage, StoredSession
@@ -210,7 +210,7 @@ _UNREAD: Final = Message("system", ())
 """Stands for a message that is not read; no edit changes it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayStart:
     """Where a replay starts: the view when the log had ``at`` messages."""
 

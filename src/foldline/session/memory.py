@@ -10,6 +10,7 @@ from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
 from foldline.errors import UNREADABLE
+from foldline.frozen import frozen
 from foldline.session.codec import freeze, thaw
 from foldline.session.damage import interpreting
 from foldline.session.statistics import BackgroundStatistics
@@ -20,7 +21,7 @@ from foldline.values.edits import Edit
 from foldline.values.messages import Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedMemory:
     """What is prepared, and how it stands in the store."""
 

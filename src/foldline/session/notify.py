@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from time import monotonic
 from typing import Any
@@ -21,6 +21,7 @@ from foldline.engine.events import (
     Trigger,
 )
 from foldline.engine.receipt import Receipt
+from foldline.frozen import replace
 from foldline.session import hooks
 from foldline.session.state import SessionState
 from foldline.session.throttle import rises

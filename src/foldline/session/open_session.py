@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike, reader_of
@@ -13,6 +12,7 @@ from foldline.engine.policies import configure
 from foldline.errors import StoreError
 from foldline.formats.fields import bounded_nesting
 from foldline.formats.registry import dialect
+from foldline.frozen import replace
 from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading

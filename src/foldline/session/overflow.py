@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from foldline.core.asks import Ask, Reply, drive
 from foldline.core.budget import Budget
 from foldline.engine.policies import window as dropping
 from foldline.errors import BudgetError, ContextOverflow, InputError
+from foldline.frozen import replace
 from foldline.models.overflow import DetectedOverflow, Detector, overflow_in
 from foldline.session import compaction
 from foldline.session.batches import COMPACTION

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from foldline.ask_runner import ModelLike
@@ -19,6 +18,7 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
+from foldline.frozen import field, frozen, replace
 from foldline.session.batches import restore_history
 from foldline.session.checkpoint import restore_checkpoint
 from foldline.session.codec import Codec, decode_stored
@@ -45,7 +45,7 @@ MOST_REPORTED: Final = 10**9
 """Tokens of a request from which on a report is not believed: no window is that large."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSettings:
     """
     What a session works with.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ from foldline.core.scenarios import SCENARIOS
 from foldline.core.settings_codec import leaves
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
+from foldline.frozen import field, frozen
 from foldline.settings.sources import (
     environment_settings,
     file_settings,
@@ -30,7 +30,7 @@ SCENARIO: Final = "scenario"
 ENVIRONMENT: Final = "environment"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """
     A configuration, and where each setting comes from.

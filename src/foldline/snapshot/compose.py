@@ -11,11 +11,11 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import replace
 from foldline.relevance.names import items
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, log1p
 from typing import Literal, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
@@ -118,7 +118,7 @@ def marker(handle: str, tokens: int, lines: int, note: str = "") -> str:
     return f"[{tokens:,} tokens, {lines:,} lines left out{note}; recall {handle}]"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Source:
     """A text that is cut, perhaps several times, until it fits."""
 

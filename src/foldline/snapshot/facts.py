@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from foldline.core.retention_settings import PATH_KEYS
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
@@ -92,7 +92,7 @@ AIMS: Final = 60
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFact:
     """A file with what was done to it last; ``position`` is that of the call's message."""
 
@@ -102,7 +102,7 @@ class FileFact:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Lines that matter, with the position of their message, and what the call was after."""
 

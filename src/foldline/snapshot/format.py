@@ -8,10 +8,10 @@ the words; further lines of a row are indented by a blank.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import field, frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
 from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
@@ -31,7 +31,7 @@ _COLOUR = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]")
 _HIDDEN = lazy_pattern("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotRow:
     """A statement of the story: its step's handle ("" where it needs none), speaker and words."""
 
@@ -46,7 +46,7 @@ class SnapshotRow:
         return f"{front}{phrases.marks[self.speaker]}{text}" if text else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parsed:
     """
     What an earlier snapshot says.

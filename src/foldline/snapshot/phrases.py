@@ -8,9 +8,9 @@ stands for them in a text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from foldline.frozen import frozen
 from foldline.values.snapshot_mark import SNAPSHOT_HEADER
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TITLES: Final = (*STATE, ACCOUNT, OWN_ACCOUNT, STORY, NAMES)
 """The sections in their order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Phrases:
     """
     The words of a snapshot in one language.

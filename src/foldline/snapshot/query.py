@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 from operator import itemgetter
 from typing import Self
 
+from foldline.frozen import frozen
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.verdict import is_failure, is_summary
 from foldline.snapshot.query_terms import (
@@ -75,7 +75,7 @@ EDGE_WEIGHT = 0.5
 """Weight of a term from which on its first and last occurrence may be asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """
     What is asked for.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, Self, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import items, words
 
@@ -34,7 +34,7 @@ COMMON = frozenset(
 _EAST_ASIAN_RUN = lazy_pattern("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Focus:
     """Names, ordinary words in lower case, and pairs of East Asian characters to look for."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
@@ -86,7 +86,7 @@ BEHIND: Final = 1_000_000
 """The place of what stands behind a snapshot in one message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceText:
     """
     A text that statements are taken from.
@@ -112,7 +112,7 @@ class SourceText:
         return len(self.text) * self.density
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryReading:
     """What `read` found: sources in order, and the state that an earlier snapshot listed."""
 

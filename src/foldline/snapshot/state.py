@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot import facts
@@ -75,7 +75,7 @@ _NEXT = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotState:
     """The sections of a snapshot that say how things stand: name and finished lines."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from math import fsum, log1p
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blank_separators
 from foldline.snapshot import code_lines
@@ -173,7 +173,7 @@ _MARK: Final = "\0"
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
-@dataclass(frozen=True)
+@frozen
 class Judge:
     """
     Judges statements.

@@ -13,14 +13,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from foldline.errors import StoreError
+from foldline.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schema:
     """
     What a file holds.

@@ -15,11 +15,11 @@ import zlib
 from base64 import b64decode, b64encode, urlsafe_b64decode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 from foldline.errors import MissingExtra, StoreError
+from foldline.frozen import replace
 from foldline.stores import blobs
 from foldline.stores.log import LazySequence, next_kept
 from foldline.stores.protocol import (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Final
 
+from foldline.frozen import replace
 from foldline.stores.blobs import pack
 from foldline.stores.log import overtaken, replaced_error
 from foldline.stores.protocol import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self, TypeAlias, runtime_checkable
 
+from foldline.frozen import field, frozen, replace
 from foldline.values.messages import Role, Usage
 
 Map: TypeAlias = Callable[[Any], Any]
@@ -15,7 +15,7 @@ FOUND_AT_MOST: Final = 100
 """So many messages are found by the beginning of their id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionHead:
     """
     What a session is, fixed when it is first opened.
@@ -31,7 +31,7 @@ class SessionHead:
     created: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredMessage:
     """
     A message as it is kept.
@@ -55,7 +55,7 @@ class StoredMessage:
         return replace(self, id=name(self.id), wire=content(self.wire), form=form)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredMemory:
     """
     What the next compaction of a session will show, prepared in the background.
@@ -79,7 +79,7 @@ class StoredMemory:
         return replace(self, until=until, digest=digest, content=content(self.content))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredBatch:
     """
     The edits of one compaction, with its receipt, both as JSON values.
@@ -107,7 +107,7 @@ class StoredBatch:
         return replace(self, edits=edits, receipt=receipt, memory=memory)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredCheckpoint:
     """
     What a session showed right after a compaction, so that opening it need not repeat them all.
@@ -125,7 +125,7 @@ class StoredCheckpoint:
         return replace(self, content=content(self.content))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredSession:
     """
     Everything that is kept of a session; ``generation`` counts the changes made to it.
@@ -146,7 +146,7 @@ class StoredSession:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """
     One step of a session, recorded whole or not at all.
@@ -186,7 +186,7 @@ class Change:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionInfo:
     """
     A session in a list.

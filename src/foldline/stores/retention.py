@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.stores.protocol import SessionInfo, Store
 
 IN_USE: Final = 3_600.0
@@ -15,7 +15,7 @@ ROUNDS: Final = 64
 """How often a store is measured again: sessions share contents, so their sizes only estimate."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """
     What a store may keep.

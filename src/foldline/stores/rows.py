@@ -7,10 +7,11 @@ import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from typing import Any, Final, get_args
 
 from foldline.errors import StoreError
+from foldline.frozen import replace
 from foldline.sql import Connection
 from foldline.stores import blobs
 from foldline.stores.protocol import (

@@ -9,9 +9,9 @@ that lock dies with its connection.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from foldline.errors import StoreError
+from foldline.frozen import replace
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, log, rows
 from foldline.stores.protocol import FOUND_AT_MOST, Change, SessionHead, SessionInfo, StoredSession

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from foldline.errors import StoreError
+from foldline.frozen import frozen
 from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
@@ -16,7 +16,7 @@ BATCHES = 16
 """Compactions that are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionCopy:
     """What was added to the target of a session; both 0 where it was there already."""
 
@@ -25,7 +25,7 @@ class SessionCopy:
     batches: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionCheck:
     """
     What of a session can be read.

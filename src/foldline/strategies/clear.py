@@ -12,13 +12,13 @@ read, and saves a tenth of C on every later one. It pays back after 11.5·T/C re
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from foldline.core.asks import Steps
 from foldline.core.cost import PAY_BACK
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 from foldline.snapshot.calls import user_reply
 from foldline.snapshot.facts import open_failures
 from foldline.strategies.stubs import clear
@@ -31,7 +31,7 @@ SKILL_FILE: Final = "SKILL.md"
 """The file in which a skill is written down."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clear:
     """
     Replace old tool results by stubs.
@@ -50,7 +50,7 @@ class Clear:
     keep: int = 4
     only: Collection[str] | None = None
     never: Collection[str] = ()
-    name: str = field(default="clear", init=False)
+    name: ClassVar[str] = "clear"
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, int) or self.keep < 0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
@@ -19,11 +20,11 @@ _READING = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dedupe:
     """Clear superseded reads; the newest result of the same call always stays."""
 
-    name: str = field(default="dedupe", init=False)
+    name: ClassVar[str] = "dedupe"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """

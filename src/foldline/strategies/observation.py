@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import check_name, whole
+from foldline.frozen import frozen
 
 Side: TypeAlias = Literal["head", "tail", "head_tail"]
 
@@ -13,7 +13,7 @@ HEAD: Final = 0.4
 """How much of what is kept is the beginning, where both ends are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """
     What is left of a tool's output.

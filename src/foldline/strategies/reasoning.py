@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import ClassVar
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
+from foldline.frozen import frozen
 from foldline.values.edits import Edit, Rewrite
 from foldline.values.groups import only_thinks
 from foldline.values.handles import part_handle
@@ -15,7 +16,7 @@ from foldline.values.provider_rules import ANY_ORDER
 from foldline.values.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reasoning:
     """
     Leave out old reasoning.
@@ -24,7 +25,7 @@ class Reasoning:
     check it while a tool loop runs.
     """
 
-    name: str = field(default="reasoning", init=False)
+    name: ClassVar[str] = "reasoning"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Leave out all reasoning before the latest thing that the user said."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from foldline.core.strategy import CompactionContext
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 from foldline.values.frames import has_words
 from foldline.values.groups import Group
 from foldline.values.protect import is_snapshot
@@ -27,7 +27,7 @@ class TailSelection(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keep:
     """
     How much of the newest history stays verbatim.

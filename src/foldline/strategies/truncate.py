@@ -8,12 +8,12 @@ must stay although it is too large; and the `Truncate` rung when nothing else is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext, Plan
+from foldline.frozen import frozen
 from foldline.outputs.verdict import failing_note
 from foldline.snapshot.excerpt import Style, excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
@@ -114,7 +114,7 @@ def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
 Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutSite:
     """
     A part that may be cut.
@@ -130,11 +130,11 @@ class CutSite:
     rank: Rank
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Truncate:
     """The last resort: level the largest parts of everything that is left."""
 
-    name: str = field(default="truncate", init=False)
+    name: ClassVar[str] = "truncate"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Cut tool outputs and arguments first, and the task itself only if that is not enough."""

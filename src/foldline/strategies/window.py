@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
+from foldline.frozen import frozen
 from foldline.values.edits import Drop
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """
     Drop the oldest groups.
@@ -22,7 +23,7 @@ class Window:
     """
 
     keep: int | None = None
-    name: str = field(default="window", init=False)
+    name: ClassVar[str] = "window"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Drop whole groups, oldest first; what is protected stays, and so does a snapshot."""

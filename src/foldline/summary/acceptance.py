@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from foldline.core.asks import Ask, Reply
+from foldline.frozen import frozen
 from foldline.summary.cleanup import (
     is_bare,
     is_placeholder,
@@ -80,7 +80,7 @@ _ERROR = re.compile(rf"\s*(?:{'|'.join(_ERRORS)})", re.IGNORECASE | re.DOTALL)
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """
     What an account must be.

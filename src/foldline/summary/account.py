@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from heapq import nlargest
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import ModelSummary
+from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
@@ -73,7 +73,7 @@ MOST = 40
 """How many names are looked for, those of facts not counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """Names that matter, those of them that the account lacks, and those that nothing has."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from foldline.frozen import frozen
 from foldline.snapshot.facts import Finding, open_errors
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import TABLES
@@ -64,7 +64,7 @@ CALL = 4_000
 """Characters of a call that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kind:
     """
     A kind of work that can succeed.

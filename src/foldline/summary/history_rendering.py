@@ -9,10 +9,10 @@ no step is left out unnamed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import frozen, replace
 from foldline.snapshot.excerpt import salient_lines
 from foldline.snapshot.format import handle_at
 from foldline.strategies.stubs import CLEARED, is_stub
@@ -34,7 +34,7 @@ BRIEF = 16
 """The fewest tokens that a step is worth; where there is less for each, some share a note."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryPiece:
     """
     A step of the conversation, or a part of a long one.

@@ -9,10 +9,10 @@ answer is untrusted: it counts only when it was accepted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.summary_settings import ModelSummary
+from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.phrasing import phrases_for
@@ -33,7 +33,7 @@ PREVIOUS = 0.25
 """Fraction of the reader's window that the account so far may take."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryProgress:
     """
     How far the summary has come.
@@ -53,7 +53,7 @@ class SummaryProgress:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkAsk:
     """An Ask with the steps that it holds, and those that are left for later ones."""
 

@@ -7,9 +7,9 @@ Texts are put together, never formatted: braces in them mean nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from foldline.frozen import frozen
 from foldline.relevance.language import CHINESE, Language
 from foldline.summary.templates import Template, read_texts
 from foldline.values.identity import derived_id
@@ -52,7 +52,7 @@ class Wording(NamedTuple):
 _WORDINGS = {language: Wording(**texts) for language, texts in read_texts("wording.toml").items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryTask:
     """
     What is asked of a model besides reading.
@@ -80,7 +80,7 @@ class SummaryTask:
         return int(self.tokens * SLACK)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryPrompt:
     """A request: the rules that stand apart, the rest of it, and the mark of its fences."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from foldline.core.asks import Steps
 from foldline.core.budget import ACT
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.frozen import frozen, replace
 from foldline.summary.summarize import Summarize
 from foldline.values.view import View
 
 NAME = "session memory"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionMemory:
     """
     Apply what was prepared: no model, no ranking, nothing is read again.
@@ -22,7 +23,7 @@ class SessionMemory:
     them stays word for word. Otherwise it is refused, and the next rung does the work.
     """
 
-    name: str = field(default=NAME, init=False)
+    name: ClassVar[str] = NAME
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Return the prepared edits, or why they do not hold."""

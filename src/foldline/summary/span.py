@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from foldline.core.budget import Budget
 from foldline.core.strategy import CompactionContext, Policy, Rung
 from foldline.errors import InputError, RecallError
+from foldline.frozen import frozen
 from foldline.repair.repair import repair
 from foldline.summary.summarize import SMALLEST, Summarize
 from foldline.values.edits import Edit, following
@@ -22,7 +22,7 @@ WHOLE = 1.0
 """What stays is never shortened: nobody asked for that."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """
     The groups from one message to another, both included; one that reaches beyond them stays.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.core.summary_settings import ModelSummary
+from foldline.frozen import field, frozen
 from foldline.relevance.language import LANGUAGES, Language, language
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
@@ -31,7 +32,7 @@ USED = 0.95
 """Fraction of the target from which on it counts as used."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summarize:
     """
     Fold everything older than the tail into one snapshot of statements; no model is needed.
@@ -48,7 +49,7 @@ class Summarize:
     keep: TailSelection = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = MUST_SHARE
-    name: str = field(default=NAME, init=False)
+    name: ClassVar[str] = NAME
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from foldline.core.asks import ModelLimits
 from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
+from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.facts import plan
@@ -66,7 +66,7 @@ fraction of the reader's window that all of them may take.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryRequest:
     """
     An account that a model is asked for.

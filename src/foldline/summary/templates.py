@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from pkgutil import get_data
 from typing import Any
 
+from foldline.frozen import frozen
 from foldline.relevance.language import CHINESE, Language
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Template:
     """
     What a model is asked to write.

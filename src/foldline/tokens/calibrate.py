@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from foldline.frozen import frozen
 
 WEIGHT: Final = 0.2
 """Share of a new observation in the mean."""
@@ -15,7 +16,7 @@ LOWEST, HIGHEST = 0.5, 2.0
 """Within what the ratio stays."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Calibration:
     """
     The ratio of reported tokens to counted tokens, learned from one response after another.

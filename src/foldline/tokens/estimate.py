@@ -52,12 +52,12 @@ or embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from operator import add, mul
 from pkgutil import get_data
 from typing import ClassVar, Final
 
+from foldline.frozen import frozen
 from foldline.tokens.choose import DEFAULT_FAMILY
 from foldline.tokens.non_ascii_tokens import wide_counts
 
@@ -195,7 +195,7 @@ def _before(here: int, first: int, second: int) -> int:
     return here & (here >> (8 + second - first)) & _PLANES[first]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EstimatedCounter:
     """
     Estimates tokens with fitted weights.

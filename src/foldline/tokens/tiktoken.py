@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from foldline.frozen import frozen
 from foldline.tokens.pieces import pieces, without_lone_surrogates
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Vocabulary:
     encoding: str
     file_name: str  # SHA-1 of the address that tiktoken downloads it from

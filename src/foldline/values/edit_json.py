@@ -9,10 +9,10 @@ are objects turns them into one with ``freeze`` and back with ``thaw``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
 from typing import Any, TypeAlias, TypeVar, cast
 
 from foldline.errors import InputError
+from foldline.frozen import MISSING, fields
 from foldline.type_checks import check_fields
 from foldline.values.edits import Drop, Edit, Fold, Insert, Move, Rewrite
 from foldline.values.messages import (

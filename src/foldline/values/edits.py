@@ -8,14 +8,14 @@ edits is undo; repeating them on the next call keeps the prompt prefix stable.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Generic, TypeAlias, TypeVar
 
+from foldline.frozen import frozen, replace
 from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewrite:
     """
     Show other text in place of one part; None leaves the part out.
@@ -32,7 +32,7 @@ class Rewrite:
     keep_media: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drop:
     """Leave messages out."""
 
@@ -41,7 +41,7 @@ class Drop:
     handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fold:
     """Show one message, the snapshot, in place of many; it stands where the first one stood."""
 
@@ -50,7 +50,7 @@ class Fold:
     kind: str = "summarize"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Insert:
     """Show a message that nobody sent, behind the one with the id ``after`` ("" for the start)."""
 
@@ -59,7 +59,7 @@ class Insert:
     kind: str = "repair"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """Show a message behind another one than it came."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.lazy_patterns import lazy_pattern
 from foldline.values.messages import Media, Message, Opaque, Text
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS, seal_end
@@ -21,7 +21,7 @@ from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS, s
 SegmentKind: TypeAlias = Literal["words", "rules", "document", "summary"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """
     A stretch of a user message.
@@ -34,7 +34,7 @@ class Segment:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """A tag with what it encloses: ``start`` and ``end`` outside, ``inside`` and ``close`` in."""
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.values.messages import Message, Thinking, ToolCall, ToolResult
 
 GroupState: TypeAlias = Literal["closed", "pending", "broken"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """
     Positions of messages that move together.
@@ -49,7 +49,7 @@ class Site(NamedTuple):
     part: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pairing:
     """
     Which result answers which call.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from foldline.frozen import field, frozen, replace
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_end
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """Visible text."""
 
@@ -20,7 +20,7 @@ class Text:
     raw: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """
     A request of the model to run a tool.
@@ -36,7 +36,7 @@ class ToolCall:
     raw: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Media:
     """
     An image, a sound, a film or a document.
@@ -55,7 +55,7 @@ class Media:
     raw: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thinking:
     """
     Reasoning of the model: its visible text, and whether opaque bytes bind it to its call.
@@ -68,7 +68,7 @@ class Thinking:
     raw: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opaque:
     """A part that this library does not understand; it is carried along and never edited."""
 
@@ -80,7 +80,7 @@ class Opaque:
 Content: TypeAlias = Text | Media | Opaque
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     """What a tool answered to the call with the id ``call_id``."""
 
@@ -97,7 +97,7 @@ class ToolResult:
         return texts[0] if len(texts) == 1 else "\n".join(texts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Omitted:
     """The place of a part that an edit left out; nothing of it is sent. Positions stay stable."""
 
@@ -107,7 +107,7 @@ class Omitted:
 Part: TypeAlias = Text | ToolCall | ToolResult | Thinking | Media | Opaque | Omitted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens that a provider reported for the request that a message answered."""
 
@@ -135,7 +135,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """
     One message of a conversation.

@@ -11,9 +11,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
+from foldline.frozen import replace
 from foldline.lazy_patterns import lazy_pattern
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 from foldline.values.protect import is_snapshot

@@ -8,7 +8,6 @@ file adds what messages cost around their texts, the rules for media, and the ca
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from foldline.values.identity import canonical_json
@@ -42,7 +41,6 @@ class TextCounter(Protocol):
         ...
 
 
-@dataclass(slots=True)
 class TokenCounter:
     """
     Counts messages, remembering texts by their hash.
@@ -54,11 +52,16 @@ class TokenCounter:
         entries: How many texts are remembered.
     """
 
-    texts: TextCounter
-    ratio: float = 1.0
-    provider: str = "openai"
-    entries: int = CACHE_ENTRIES
-    _seen: dict[int, int] = field(default_factory=dict, repr=False)
+    def __init__(
+        self,
+        texts: TextCounter,
+        ratio: float = 1.0,
+        provider: str = "openai",
+        entries: int = CACHE_ENTRIES,
+    ) -> None:
+        self.texts, self.ratio, self.provider = texts, ratio, provider
+        self.entries = entries
+        self._seen: dict[int, int] = {}
 
     @property
     def name(self) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen, replace
 from foldline.values.identity import identify
 from foldline.values.messages import Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transcript:
     """
     An immutable conversation with what surrounds it on the wire.

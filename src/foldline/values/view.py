@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_
 from typing import Final
 
+from foldline.frozen import frozen, replace
 from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
@@ -21,7 +21,7 @@ OF_LOG: Final = ("_words", "names", "likely_names")
 """What is read from the log, so that no edit changes it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """
     What the model sees, with what a strategy needs to judge it.

@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from math import exp, log
 from typing import Any, Final
 
@@ -56,7 +55,6 @@ _HANDLE = lazy_pattern(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
 _ESCAPED = lazy_pattern(r"\\[nrt](?![a-z0-9])")
 
 
-@dataclass(slots=True)
 class Vocabulary:
     """
     Names with where they were written.
@@ -65,11 +63,11 @@ class Vocabulary:
     wrote a name at all, and ``last`` is the latest of these. ``user`` are the user's names.
     """
 
-    prose: Counter[str] = field(default_factory=Counter)
-    uses: Counter[str] = field(default_factory=Counter)
-    last: dict[str, int] = field(default_factory=dict)
-    user: set[str] = field(default_factory=set)
-    steps: int = 0
+    def __init__(self) -> None:
+        self.prose, self.uses = Counter[str](), Counter[str]()
+        self.last: dict[str, int] = {}
+        self.user: set[str] = set()
+        self.steps = 0
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Vocabulary:

@@ -1,0 +1,227 @@
+"""
+Immutable values with named fields: frozen data classes that are made without generating code.
+
+`dataclasses` compiles up to eight functions for every class, and loads `inspect` to do so: half of
+what the first `foldline.compact` of a process took. Those of `frozen` share their methods. For
+everybody else they are data classes: `dataclasses.fields`, `replace` and `asdict` take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from dataclasses import Field as DataclassField
+    from inspect import Signature
+
+Kind = TypeVar("Kind", bound=type)
+Value = TypeVar("Value")
+
+MISSING: Final[Any] = object()
+"""The default of a field that has none."""
+
+
+class Field:
+    """A field of a value; `field` describes the arguments."""
+
+    __slots__ = ("compare", "default", "default_factory", "hash", "name", "repr")
+
+    def __init__(
+        self, default: Any, default_factory: Any, repr: bool, compare: bool, hash: bool
+    ) -> None:
+        self.name = ""
+        self.default, self.default_factory = default, default_factory
+        self.repr, self.compare, self.hash = repr, compare, hash
+
+    def make_default(self) -> Any:
+        """Return the value of the field in a value that is given none; `MISSING` without one."""
+        return self.default if self.default_factory is MISSING else self.default_factory()
+
+
+def field(
+    *,
+    default: Any = MISSING,
+    default_factory: Callable[[], Any] = MISSING,
+    repr: bool = True,
+    compare: bool = True,
+    hash: bool = True,
+) -> Any:
+    """
+    Describe a field, as `dataclasses.field` does.
+
+    Args:
+        default: Its value where none is given.
+        default_factory: Makes that value anew for each object.
+        repr: Whether it stands in the text of an object.
+        compare: Whether it counts when objects are compared and hashed.
+        hash: Whether it counts when they are hashed.
+    """
+    return Field(default, default_factory, repr, compare, hash and compare)
+
+
+def fields(kind: Any) -> tuple[Field, ...]:
+    """Return the fields of a value or of its class, in order; none for anything else."""
+    found: tuple[Field, ...] = getattr(kind, "__frozen_fields__", ())
+    return found
+
+
+def replace(value: Value, /, **changes: Any) -> Value:
+    """
+    Return a copy of a value with other values in some fields.
+
+    Raises:
+        TypeError: There is no such field.
+    """
+    kind: Any = type(value)
+    given = {n: changes.pop(n) if n in changes else getattr(value, n) for n in kind.__match_args__}
+    made: Value = kind(**given, **changes)
+    return made
+
+
+def to_dict(value: Any) -> dict[str, Any]:
+    """Return a value as a dictionary of what JSON can hold, the values in its fields too."""
+    return {one.name: _to_plain(getattr(value, one.name)) for one in fields(value)}
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_to_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _to_plain(item) for name, item in value.items()}
+    return to_dict(value) if isinstance(value, Frozen) else value
+
+
+class _DataclassFields:
+    """What `dataclasses` looks for in a class, made when it does."""
+
+    def __get__(self, instance: object, kind: Any) -> dict[str, DataclassField[Any]]:
+        import dataclasses
+
+        def convert(one: Field) -> Any:
+            if one.default_factory is not MISSING:
+                given = {"default_factory": one.default_factory}
+            else:
+                given = {} if one.default is MISSING else {"default": one.default}
+            return dataclasses.field(repr=one.repr, compare=one.compare, kw_only=True, **given)
+
+        listed = [(one.name, Any, convert(one)) for one in fields(kind)]
+        made: Any = dataclasses.make_dataclass(kind.__name__, listed)
+        return dict(made.__dataclass_fields__)
+
+
+class _Signature:
+    """The arguments of a class, for `help` and editors, made when somebody looks."""
+
+    def __get__(self, instance: object, kind: Any) -> Signature:
+        from inspect import Parameter, Signature
+
+        def parameter(one: Field) -> Parameter:
+            default = one.make_default()
+            default = Parameter.empty if default is MISSING else default
+            return Parameter(one.name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
+
+        return Signature([parameter(one) for one in fields(kind)])
+
+
+class Frozen:
+    """What the classes share that `frozen` makes."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+    __dataclass_fields__: Any = _DataclassFields()
+    __signature__: Any = _Signature()
+    _assign: tuple[Callable[[Any, Any], None], ...] = ()
+    _checked = False
+    _compared: Callable[[Any], Any]
+    _hashed: Callable[[Any], Any]
+
+    def __init__(self, /, *values: Any, **named: Any) -> None:
+        assigned = self._assign
+        bound: Sequence[Any] = values
+        if named or len(values) != len(assigned):
+            bound = _bind(type(self), values, named)
+        for assign, value in zip(assigned, bound):  # noqa: B905  # as many, and twice as fast
+            assign(self, value)
+        if self._checked:
+            self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check the fields, once they are set."""
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(self._compared(self) == self._compared(other))
+
+    def __hash__(self) -> int:
+        return hash(self._hashed(self))
+
+    def __repr__(self) -> str:
+        texts = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+        return f"{type(self).__qualname__}({', '.join(texts)})"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name!r} is set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name!r} is deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self.__match_args__)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(kind: Kind) -> Kind:
+    """
+    Make a class with annotated fields immutable; the decorator of every value.
+
+    Its objects are compared and hashed by their fields and have slots. A class with a
+    `functools.cached_property` has room for it. ``__post_init__`` runs once the fields are set.
+    """
+    space = dict(vars(kind))
+    every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
+    slots = ["__dict__"] * any(isinstance(value, cached_property) for value in space.values())
+    for name, hint in space.get("__annotations__", {}).items():
+        if not hint.startswith("ClassVar"):
+            slots += [] if name in every else [name]
+            every[name] = _read_field(name, space.pop(name, MISSING))
+    for name in ("__dict__", "__weakref__"):
+        space.pop(name, None)
+    space |= {"__slots__": tuple(slots), "__match_args__": tuple(every)}
+    space["__frozen_fields__"] = tuple(every.values())
+    bases = tuple(base for base in kind.__bases__ if base is not object)
+    bases += () if issubclass(kind, Frozen) else (Frozen,)
+    made: Any = type(kind)(kind.__name__, bases, space)
+    made.__qualname__ = kind.__qualname__
+    made._checked = made.__post_init__ is not Frozen.__post_init__
+    made._assign = tuple(getattr(made, name).__set__ for name in every)
+    made._compared = attrgetter(*[n for n in every if every[n].compare] or ["__class__"])
+    made._hashed = attrgetter(*[n for n in every if every[n].hash] or ["__class__"])
+    return made  # type: ignore[no-any-return]  # the class that came in, with slots
+
+
+def _read_field(name: str, given: Any) -> Field:
+    found: Field = given if isinstance(given, Field) else field(default=given)
+    found.name = name
+    return found
+
+
+def _bind(kind: type[Frozen], values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """Return a value for every field, by position, by name, or its default."""
+    known = fields(kind)
+    if len(values) > len(known):
+        raise TypeError(f"{kind.__name__} has {len(known)} fields, not {len(values)}")
+    bound = list(values)
+    for one in known[len(values) :]:
+        if one.name in named:
+            bound.append(named.pop(one.name))
+        elif (value := one.make_default()) is not MISSING:
+            bound.append(value)
+        else:
+            raise TypeError(f"{kind.__name__} needs a value for {one.name!r}")
+    if named:
+        raise TypeError(f"{kind.__name__} takes no {next(iter(named))!r}, or has been given it")
+    return bound
