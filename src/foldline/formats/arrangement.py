@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.values.messages import Message
 
 Slot: TypeAlias = int | Message
@@ -16,7 +16,7 @@ Places: TypeAlias = Mapping[str, tuple[int, ...]]
 """The lines of each message by its id, in the order of the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrangement:
     """The slots of a changed file in order, and which lines no longer stand where they stood."""
 
@@ -110,7 +110,7 @@ def text_column(records: Iterable[Mapping[str, Any]], key: str) -> list[str | No
     return [value if isinstance(value, str) else None for value in values]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineTree:
     """
     The links of a session file.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.values.media import image_size_base64
 from foldline.values.messages import Media, MediaKind, Message, Opaque, Thinking
 
@@ -66,7 +66,7 @@ _DATA = ("data", "base64", "file_data")
 _URLS = ("url", "image_url", "video_url", "file_url", "fileUri", "file_uri", "uri")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MediaSource:
     """
     What a media block refers to: base64 ``data``, or a ``url``; both empty for a file id.

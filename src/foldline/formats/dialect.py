@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
 from foldline.formats.fields import body, bounded_nesting
+from foldline.frozen import frozen
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Violation:
     """
     One broken rule of a provider.
@@ -133,7 +133,7 @@ def in_body(items: list[Any], key: str, around: Mapping[str, Any]) -> Any:
     return {**filled, key: items} if filled else items
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairingTurn:
     """
     What the rule looks at in one wire message.

@@ -8,12 +8,12 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 
 MAX_BYTES = 512 * 1024 * 1024
 """Largest input that is read unless the caller names another limit, in bytes."""
@@ -40,7 +40,7 @@ _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
+@frozen
 class TranscriptSource:
     """
     The content of a file.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.fields import expect, text_or
+from foldline.frozen import field, frozen
 from foldline.values.messages import ToolCall
 
 
@@ -65,7 +65,7 @@ def arguments_json(text: str) -> str:
     return text if isinstance(value, dict) else json_text(arguments_object(text))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallShape:
     """
     How an object holds a call.
@@ -143,7 +143,7 @@ class CallShape:
         return arguments_text(held.get(self.arguments))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSchema:
     """A function that a model may call, in no provider's notation."""
 

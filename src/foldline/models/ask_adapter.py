@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.asks import ModelLimits, Reply, Stop
 from foldline.errors import ModelError
+from foldline.frozen import frozen
 from foldline.models.completion import Completion
 from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
@@ -27,7 +27,7 @@ REASONS: Final[dict[Stop, str]] = {
 """Why an answer that stopped so is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PricedReader(ModelLimits):
     """
     A reader that knows its model's prices exactly, those for long requests included.

@@ -12,7 +12,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,6 +19,7 @@ from typing import Any, Final, Self
 from foldline.core.summary_settings import SummarySettings
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
+from foldline.frozen import field, frozen, replace
 from foldline.models.info import ModelInfo, Provider, read_model_info, read_provider
 
 VARIABLE: Final = "FOLDLINE_MODELS"
@@ -29,7 +29,7 @@ LARGEST: Final = 4 << 20
 """A file with models is no larger than this, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalogue:
     """
     Models by their plain names, and the providers that serve them.
@@ -229,7 +229,7 @@ REQUESTS: Final = SummarySettings().chunks
 """Requests among which that may be divided."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelChoice:
     """The model that was chosen, and why it is not the one that was asked for, "" when it is."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final, Literal
 
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 from foldline.values.messages import Usage
 
 UNKNOWN_OUTPUT: Final = 8_192
@@ -17,7 +17,7 @@ UNKNOWN_OUTPUT: Final = 8_192
 MILLION: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prices:
     """US dollars for a million tokens; writing to and reading from the cache may have no price."""
 
@@ -34,7 +34,7 @@ class Prices:
         return (fresh + usage.cache_write * write + usage.cache_read * read) / MILLION
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheRules:
     """
     How a provider caches the beginning of a prompt.
@@ -51,7 +51,7 @@ class CacheRules:
     read: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelInfo:
     """
     One model.
@@ -104,7 +104,7 @@ def price(model: ModelInfo, usage: Usage) -> float | None:
 KINDS = ("automatic", "explicit", "none")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provider:
     """
     Who serves models: the protocol, the address, and the environment variables of key and address.
