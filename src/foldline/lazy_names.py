@@ -8,10 +8,15 @@ no package of others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
+
+_IMPORT: Final = re.compile(r"^from (\S+) import \(?\s*\w+ as (\w+)", re.MULTILINE)
+"""One import of a stub: the module, and the name."""
 
 
 def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -41,15 +46,7 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 def _exports(package: str) -> dict[str, str]:
     """Map each name that the stub of a package imports to the module it comes from, sorted."""
-    import ast
-    import pkgutil
+    from pkgutil import get_data  # only once a name is used
 
-    stub = pkgutil.get_data(package, "__init__.pyi") or b""
-    return dict(
-        sorted(
-            (alias.name, node.module)
-            for node in ast.parse(stub).body
-            if isinstance(node, ast.ImportFrom) and node.module
-            for alias in node.names
-        )
-    )
+    stub = (get_data(package, "__init__.pyi") or b"").decode()
+    return {name: module for module, name in sorted(_IMPORT.findall(stub), key=itemgetter(1))}

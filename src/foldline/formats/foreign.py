@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import takewhile
 from typing import Any
 
+from foldline.frozen import replace
 from foldline.lazy_patterns import lazy_pattern
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
