@@ -155,7 +155,7 @@ def test_tokens_are_the_count_of_the_view(opened):
 
     counted = session.tokens
 
-    assert counted == sum(session._state.setting.counter.message(m) for m in session.messages)
+    assert counted == sum(session._state.settings.counter.message(m) for m in session.messages)
 
 
 def test_a_view_is_compacted_when_due_and_not_before(opened):
@@ -651,7 +651,7 @@ def test_compactions_are_undone_one_by_one(opened):
         back.append(session.tokens)
 
     assert len(back) == 3
-    assert back[-1] == sum(session._state.setting.counter.message(m) for m in session.messages)
+    assert back[-1] == sum(session._state.settings.counter.message(m) for m in session.messages)
 
 
 @pytest.mark.requirement("C21")

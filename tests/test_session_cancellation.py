@@ -54,7 +54,7 @@ def opened(store, **changes):
 def known(session):
     """Everything that there is to know about a session, in memory and in its store."""
     state = session._state
-    stored = state.setting.store.load("s")
+    stored = state.settings.store.load("s")
     return (
         tuple(message.raw["content"] for message in session.messages),
         tuple(state.current_view.messages),

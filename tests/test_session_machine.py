@@ -124,7 +124,7 @@ class SessionMachine(RuleBasedStateMachine):
     def the_view_is_the_log_with_its_edits(self):
         state = self.session._state
         replayed = apply(self.session.messages, state.history.edits())
-        counter = state.setting.counter
+        counter = state.settings.counter
 
         assert [message.raw for message in self.session.messages] == self.log
         assert state.current_view.wires(OpenAIChatDialect()) == OpenAIChatDialect().messages(

@@ -259,7 +259,7 @@ def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(cha
     CHANGES[change](session)
     shown = session._state.current_view.wires(session._state.codec.dialect)
     # Nothing more is due, so that only the fate of the first one is seen.
-    session._state.shelf.appended = -(10**6)
+    session._state.prepared_slot.appended = -(10**6)
     model.go_on.set()
     quiet()
 
@@ -274,7 +274,7 @@ def test_a_pin_takes_the_memory_back_since_it_may_have_folded_the_message():
     session = opened(store)
     fill(session, 0, FULL - 3)
     assert session.memory is not None
-    session._state.shelf.appended = 0
+    session._state.prepared_slot.appended = 0
     pinned = session.messages[7]
     session._background.nudge = lambda: None
     session.pin(pinned.id)

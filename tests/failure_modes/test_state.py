@@ -153,7 +153,7 @@ def test_a_thousand_attempts_that_change_nothing_leave_one_receipt(tmp_path):
     statuses = {session.compact(force=True).status for _ in range(50)}
     size = path.stat().st_size + path.with_name("a.db-wal").stat().st_size
     statuses |= {session.compact(force=True).status for _ in range(950)}
-    session._state.setting.store._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    session._state.settings.store._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     assert "compacted" not in statuses
     assert len(session.receipts) == 1

@@ -80,7 +80,7 @@ def test_what_is_let_go_is_read_from_the_store_and_what_is_shown_or_pinned_is_no
         log.put(pinned(MESSAGES[0]))
         kept.messages[0] = pinned(MESSAGES[0])
         shown = [m.id for m, shows_it in zip(MESSAGES, shows, strict=True) if shows_it]
-        log.let_go(shown)
+        log.release(shown)
         for message in said(5, 100):
             log.append(message)
             kept.messages.append(message)
@@ -100,7 +100,7 @@ def test_what_is_wanted_again_stays(monkeypatch):
     for message in MESSAGES:
         log.append(message)
         kept.messages.append(message)
-    log.let_go([])
+    log.release([])
     log.hold(message.id for message in MESSAGES)
     log.append(said(1, 100)[0])
 
@@ -114,7 +114,7 @@ def test_whoever_asks_for_all_messages_gets_them_without_reading_the_next_time(m
     log = log_of(kept=kept)
 
     assert log.whole() == MESSAGES
-    log.let_go([])
+    log.release([])
     log.append(said(1, 100)[0])
     assert log.whole()[:60] == MESSAGES
     assert kept.reads == 60

@@ -180,7 +180,7 @@ def test_the_clients_of_a_session_are_closed_with_it(tmp_path, server):
     with opened(tmp_path, model="gpt-4o", summarizer="same") as session:
         session.extend(TURNS)
         session.compact(3_000)
-        client = session._state.setting.hired
+        client = session._state.settings.owned_client
         assert client is not None
         assert client._sender.transport._pools
     assert not client._sender.transport._pools

@@ -171,10 +171,10 @@ def test_a_request_is_carried_out_once_and_survives_one_that_was_interrupted():
         agent = Filling(session)
         agent.fill()
         session.request_compaction()
-        session._state.setting = _interrupting(session._state.setting)
+        session._state.settings = _interrupting(session._state.settings)
         with pytest.raises(KeyboardInterrupt):
             session.view()
-        session._state.setting = agent.setting
+        session._state.settings = agent.setting
         session.view()
         assert [r.status for r in session.receipts] == ["compacted"]
         session.view()
@@ -183,7 +183,7 @@ def test_a_request_is_carried_out_once_and_survives_one_that_was_interrupted():
 
 class Filling:
     def __init__(self, session):
-        self.session, self.setting = session, session._state.setting
+        self.session, self.setting = session, session._state.settings
 
     def fill(self):
         self.session.append({"role": "user", "content": "Look."})
@@ -217,7 +217,7 @@ def test_a_compaction_that_frees_nothing_leaves_a_result_that_is_still_true():
     with opened("openai-chat") as session:
         text = "one message of the user that nobody may remove\n" * 500
         session.append({"role": "user", "content": text})
-        session._state.setting = _useless(session._state.setting)
+        session._state.settings = _useless(session._state.settings)
         call = {"id": "c", "type": "function", "function": {"name": "compact", "arguments": "{}"}}
         session.append({"role": "assistant", "content": None, "tool_calls": [call]})
         output = toolbox(session).run("compact", "{}")

@@ -85,7 +85,7 @@ def test_in_a_small_window_a_page_is_small():
         small.append({"role": "user", "content": "x"})
         handle = add(small, 1, LINES[:9_000])[:8]
         text = Toolbox(session_tools(small)).run("recall", {"handle": handle}).text
-        counter = small._state.setting.counter
+        counter = small._state.settings.counter
         assert LEAST / 2 < counter.text(text) <= LEAST + 40
 
 

@@ -96,7 +96,7 @@ def test_a_vocabulary_that_is_kept_up_to_date_is_that_of_the_whole_conversation(
     kept = Vocabulary()
     for message in messages:
         kept.add(message)
-    assert vars(kept) == vars(Vocabulary.of(messages))
+    assert kept == Vocabulary.of(messages)
     assert set(kept.worths()) == set(kept.likely())
     assert all(worth > 0 for worth in (*kept.worths().values(), *kept.likely().values()))
 

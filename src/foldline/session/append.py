@@ -54,11 +54,11 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     """
     if not wires:
         return []
-    wires = [plain(apply_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
+    wires = [plain(apply_hooks(state.settings.hooks, "keep", wire)) for wire in wires]
     with _unreadable():
         dialect, final = state.codec.choose(wires, state.current_view.log)
         readings = read(dialect, wires, state.current_view.log)
-    now = state.setting.clock()
+    now = state.settings.clock()
     with _assign_ids(state, readings, usage) as messages:
         entries = [
             _entry(state, message, form, messages)
@@ -79,7 +79,7 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
                 state.history.add(batch)
     if any(entry.message.role == "assistant" for entry in entries):
         # An answer of the model has just read the prompt; anything else leaves its cache to age.
-        state.pace.active = now
+        state.throttle.active = now
     if batch is not None:
         note_bound(state, batch.receipt)
     note_pressure(state)
@@ -125,8 +125,8 @@ def _settle(state: SessionState, dialect: Dialect, *, final: bool) -> None:
         state.current_view.reread(reread(dialect, state.current_view.log), state.history.steps())
     state.codec.settle(dialect, final=final)
     state.known_dialect = dialect.name
-    if state.setting.by_format:
-        state.setting.counter.provider = dialect.provider
+    if state.settings.by_format:
+        state.settings.counter.provider = dialect.provider
 
 
 def _show(state: SessionState, entry: NewMessage) -> None:
@@ -134,8 +134,8 @@ def _show(state: SessionState, entry: NewMessage) -> None:
     state.ids.confirm(entry.message.id)
     if entry.edits:
         count += state.current_view.rewrite(entry.message.id, entry.view_message)
-    state.pace.grow(count)
-    state.shelf.appended += count
+    state.throttle.grow(count)
+    state.prepared_slot.appended += count
     state.observe(entry.message, state.current_view.tokens, count)
 
 
@@ -145,7 +145,7 @@ def _show(state: SessionState, entry: NewMessage) -> None:
 def _entry(
     state: SessionState, message: Message, form: Any, together: Sequence[Message]
 ) -> NewMessage:
-    counter, config = state.setting.counter, state.setting.config
+    counter, config = state.settings.counter, state.settings.config
     outputs = config.outputs
     if not config.enabled or not any(
         outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
@@ -163,7 +163,7 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
     edits = tuple(edit for entry in entries for edit in entry.edits)
     if not edits:
         return None
-    counter, current = state.setting.counter, state.current_view
+    counter, current = state.settings.counter, state.current_view
     whole = current.tokens + sum(counter.message(entry.message) for entry in entries)
     cut = current.tokens + sum(counter.message(entry.view_message) for entry in entries)
     size = len(current.messages) + len(entries)
@@ -177,9 +177,9 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
         messages_before=size,
         messages_after=size,
         counter=counter.name,
-        policy=state.setting.policy.name,
-        budget=state.setting.budget.limit,
-        overhead=state.setting.budget.overhead,
+        policy=state.settings.policy.name,
+        budget=state.settings.budget.limit,
+        overhead=state.settings.budget.overhead,
         kept_prefix=len(current.messages),
         edits=edits,
         recall=recallable(edits, originals, names),

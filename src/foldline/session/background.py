@@ -73,29 +73,29 @@ class Picture:
 
 def take(state: SessionState) -> Picture:
     """Take the picture; nothing in it changes when the session goes on."""
-    setting, current = state.setting, state.current_view
-    state.shelf.appended = 0
+    settings, current = state.settings, state.current_view
+    state.prepared_slot.appended = 0
     view = current.view(state.codec.name)
-    budget = convert_budget(setting.budget, state)
-    pause = max(setting.config.memory.every, setting.config.pace.growth * budget.scale)
+    budget = convert_budget(settings.budget, state)
+    pause = max(settings.config.memory.every, settings.config.pace.growth * budget.scale)
     target = max(round(LEAST_TARGET * budget.target), budget.target - round(pause))
     reader, _ = summarizer_now(state)
-    if not state.shelf.breaker.allows(setting.clock()):
+    if not state.prepared_slot.breaker.allows(settings.clock()):
         reader = None
     names = Handles(current.log.register, view.messages)
     context = replace(context_of(state, budget, names), target=target, reader=reader)
     return Picture(
         view,
         current.log,
-        state.shelf.statistics,
+        state.prepared_slot.statistics,
         budget,
-        preparing(setting.policy),
+        preparing(settings.policy),
         context,
         len(current.log),
-        state.shelf.revision,
+        state.prepared_slot.revision,
         state.generation,
-        setting.clock(),
-        paused=reader is None and setting.reader is not None and not context.account,
+        settings.clock(),
+        paused=reader is None and settings.reader is not None and not context.account,
     )
 
 
@@ -142,12 +142,12 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
         StoreError: It was not recorded; another process may have changed the session.
     """
     if isinstance(found, str):
-        state.shelf.problem = found
+        state.prepared_slot.problem = found
         return
     if found.prepared.spent.attempts:
-        usable, now = not found.prepared.fallback, state.setting.clock()
-        state.shelf.breaker = state.shelf.breaker.after(usable, now)
-    if state.shelf.revision != picture.revision:
+        usable, now = not found.prepared.fallback, state.settings.clock()
+        state.prepared_slot.breaker = state.prepared_slot.breaker.after(usable, now)
+    if state.prepared_slot.revision != picture.revision:
         # What was compacted, pinned or taken back meanwhile counts; that is no problem.
         return
     view_messages = tuple(state.current_view.messages.values())
@@ -155,7 +155,7 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
         return
     change = Change(at=len(state.current_view.log), memory=found.stored, time=found.prepared.time)
     with state.record(change):
-        state.shelf.put(found, state.shelf.appended)
+        state.prepared_slot.put(found, state.prepared_slot.appended)
     note_prepared(state, found.prepared)
 
 
@@ -172,19 +172,19 @@ class Background:
 
     Args:
         state: The session.
-        turn: Whose turn it is.
+        lock: Held by whoever works on the session.
         is_open: Tells whether the session is still open.
     """
 
     def __init__(
         self,
         state: SessionState,
-        turn: FairLock,
+        lock: FairLock,
         is_open: Callable[[], bool],
     ) -> None:
         self._state = state
-        self._turn = turn
-        self._summarizer = state.setting.summarizer
+        self._lock = lock
+        self._summarizer = state.settings.summarizer
         self._is_open = is_open
         self._busy = threading.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -235,12 +235,12 @@ class Background:
     def _work(self) -> None:
         try:
             while True:
-                with self._turn:
+                with self._lock:
                     picture = self._take()
                 if picture is None:
                     break
                 found = drive(prepare(picture), self._answer)
-                with self._turn:
+                with self._lock:
                     self._put(picture, found)
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
             self._note_failure(error)
@@ -258,12 +258,12 @@ class Background:
 
         try:
             while True:
-                async with self._turn:
+                async with self._lock:
                     picture = await run_to_end(asyncio.to_thread(self._take))
                 if picture is None:
                     break
                 found = await drive_in_threads(prepare(picture), answer)
-                async with self._turn:
+                async with self._lock:
                     await run_to_end(asyncio.to_thread(self._put, picture, found))
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
             self._note_failure(error)
@@ -280,4 +280,4 @@ class Background:
             put_away(self._state, picture, found)
 
     def _note_failure(self, error: Exception) -> None:
-        self._state.shelf.problem = explain_error(error)[:400]
+        self._state.prepared_slot.problem = explain_error(error)[:400]

@@ -55,10 +55,10 @@ def view(state: SessionState) -> Steps[list[Any]]:
         yield from _fold_to_save(state, saving)
     if state.current_view.damaged:
         _mend(state)
-    state.pace.active = state.setting.clock()
+    state.throttle.active = state.settings.clock()
     state.viewed = state.current_view.epoch
     sent = [] if state.codec.dialect is None else state.current_view.wires(state.codec.dialect)
-    made = apply_hooks(state.setting.hooks, "send", sent)
+    made = apply_hooks(state.settings.hooks, "send", sent)
     if not isinstance(made, list):
         raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
     return made
@@ -86,9 +86,9 @@ def compact(
         The receipt. Unless its status is "compacted", nothing has changed.
     """
     own = budget is None
-    allowed = state.setting.budget if budget is None else _budget(budget, state)
+    allowed = state.settings.budget if budget is None else _budget(budget, state)
     counted = convert_budget(allowed, state) if own else allowed
-    policy = force_policy(state.setting.policy) if force else state.setting.policy
+    policy = force_policy(state.settings.policy) if force else state.settings.policy
     before = state.current_view.view(state.codec.name)
     if force and own:
         counted = counted.below(before.tokens)
@@ -105,9 +105,9 @@ def compact(
 def _fold_to_save(state: SessionState, saving: Saving) -> Steps[Receipt]:
     """Fold because that is cheaper; the receipt tells the sums."""
     before = state.current_view.view(state.codec.name)
-    allowed = replace(state.setting.budget, target=saving.target)
+    allowed = replace(state.settings.budget, target=saving.target)
     sizes = (allowed, convert_budget(allowed, state))
-    ladder = early_fold.folding(state.setting.policy)
+    ladder = early_fold.folding(state.settings.policy)
     note = str(saving)
     return (
         yield from _compact(state, before, sizes, ladder, "", "automatic", own=True, note=note)
@@ -198,8 +198,10 @@ def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
     before = state.current_view.view(state.codec.name)
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
-    budget = convert_budget(state.setting.budget, state)
-    outcome, _ = yield from _outcome(state, before, budget, force_policy(state.setting.policy), "")
+    budget = convert_budget(state.settings.budget, state)
+    outcome, _ = yield from _outcome(
+        state, before, budget, force_policy(state.settings.policy), ""
+    )
     return before, outcome
 
 
@@ -207,22 +209,22 @@ def _outcome(
     state: SessionState, before: View, budget: Budget, policy: Policy, focus: str
 ) -> Steps[tuple[Outcome, Mapping[str, str]]]:
     """Return what becomes of a view, and the handles of what may go."""
-    setting = state.setting
+    settings = state.settings
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.current_view.log.register, before.messages)
     reader, _ = summarizer_now(state)
-    memory = state.shelf.memory
+    memory = state.prepared_slot.memory
     context = replace(
         context_of(state, budget, names),
-        cold=budget.fixed or state.pace.is_cold(setting.clock()),
-        requests=setting.config.pace.requests,
+        cold=budget.fixed or state.throttle.is_cold(settings.clock()),
+        requests=settings.config.pace.requests,
         reader=None if reader is not None and reader.background else reader,
         focus=focus,
         memory=None if memory is None else memory.prepared,
     )
     learned = state.current_view.statistics
     before = replace(before, vocabulary=learned.vocabulary)
-    sources = Sources(setting.config.files, read_files, learned.working)
+    sources = Sources(settings.config.files, read_files, learned.working)
     outcome = yield from compact_view(before, budget, policy, context, sources)
     if state.requested is not None:
         outcome = with_answer(before, outcome)
@@ -231,7 +233,7 @@ def _outcome(
 
 def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) -> CompactionContext:
     """Return what strategies are told of a session in any case."""
-    config = state.setting.config
+    config = state.settings.config
     return CompactionContext(
         budget.target,
         budget.limit,
@@ -239,7 +241,7 @@ def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) ->
         names,
         limits=config.limits,
         summary=config.summary,
-        account=state.shelf.text,
+        account=state.prepared_slot.text,
     )
 
 
@@ -250,8 +252,8 @@ def _mend(state: SessionState) -> None:
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
         names = Handles(state.current_view.log.register, before.messages)
-        setting = state.setting
-        receipt = build_receipt(before, outcome, setting.budget, setting.policy.name, names)
+        settings = state.settings
+        receipt = build_receipt(before, outcome, settings.budget, settings.policy.name, names)
         _record(state, outcome, receipt)
     # Whatever is left is no fault that a repair knows: it is not looked for before every request.
     state.current_view.damaged = False
@@ -296,28 +298,31 @@ def _why_not(
         return "within budget" if budget.fixed else "below the trigger"
     if before.tokens <= budget.target:
         return "the target is met"
-    if own and not force and state.pace.holds(state.setting.budget, state.fill):
+    if own and not force and state.throttle.holds(state.settings.budget, state.fill):
         return "too little was appended since the last attempt"
     return ""
 
 
 def _warnings(state: SessionState, allowed: Budget, counted: Budget) -> tuple[str, ...]:
     _, pause = summarizer_now(state)
-    problem = state.shelf.problem and f"The session memory was not renewed: {state.shelf.problem}."
+    problem = (
+        state.prepared_slot.problem
+        and f"The session memory was not renewed: {state.prepared_slot.problem}."
+    )
     counts = ""
     if allowed.limit != counted.limit:
         counts = (
             f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
             f"{counted.limit:,} as counted here; that is what the messages were allowed."
         )
-    unknown = unknown_model(state.setting.model)
+    unknown = unknown_model(state.settings.model)
     return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
 def _memory_in(state: SessionState, outcome: Outcome) -> PreparedMemory | None:
     """Return the session memory, if it is in effect now."""
     used = any(rung.is_in_effect and rung.name == SESSION_MEMORY for rung in outcome.rungs)
-    return state.shelf.memory if used and outcome.edits else None
+    return state.prepared_slot.memory if used and outcome.edits else None
 
 
 def _has_account(outcome: Outcome) -> bool:
@@ -333,12 +338,12 @@ def _record(
     if not outcome.edits:
         _record_attempt(state, receipt)
         return
-    at, now = len(state.current_view.log), state.setting.clock()
+    at, now = len(state.current_view.log), state.settings.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
     if memory is not None:
         batch = replace(batch, prepared=len(memory.prepared.edits))
     stored = batch.to_stored(None if memory is None else memory.stored)
-    text = "" if _has_account(outcome) else state.shelf.text
+    text = "" if _has_account(outcome) else state.prepared_slot.text
     checkpoint = None
     if batch.number >= state.checkpoint + EVERY:
         checkpoint = checkpoint_of(state.current_view.log, outcome.view.messages, batch.number)
@@ -353,14 +358,14 @@ def _record(
         if checkpoint is not None:
             state.checkpoint = checkpoint.number
         state.current_view.show(outcome.view)
-        state.shelf.void(state.current_view.tokens)
-        state.shelf.text = text
+        state.prepared_slot.void(state.current_view.tokens)
+        state.prepared_slot.text = text
         state.history.add(batch)
         state.note_attempt()
 
 
 def _record_attempt(state: SessionState, receipt: Receipt) -> None:
-    at, now, history = len(state.current_view.log), state.setting.clock(), state.history
+    at, now, history = len(state.current_view.log), state.settings.clock(), state.history
     last = history.find_repeated(receipt)
     if last is None:
         batch = Batch(len(history.batches), at, ATTEMPT, receipt, now)

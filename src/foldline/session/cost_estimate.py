@@ -40,13 +40,13 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
     before, outcome = drive(prospect(state), count)
     if outcome.status != "compacted":
         return CostEstimate(outcome.status, outcome.reason, usd=0.0)
-    known = prices or prices_of(state.setting.model)
+    known = prices or prices_of(state.settings.model)
     agent = known or UNPRICED
     factors, fresh = proportions(agent), agent.input / MILLION
     times, read, written = _effort(state, outcome, before, asks)
     usd = _usd(state, read, written, known)
     paid = _usd(state, read, written, agent) if usd is None else usd
-    cold = state.pace.is_cold(state.setting.clock())
+    cold = state.throttle.is_cold(state.settings.clock())
     behind, added = (0, 0) if cold else _behind(before, outcome)
     freed = before.tokens - outcome.view.tokens
     return CostEstimate(
@@ -84,7 +84,7 @@ def _effort(
     counted = zip(before.messages, before.counts, strict=True)
     folded = sum(tokens for message, tokens in counted if message.id in folded_ids)
     # What does not fit into one request is told in several of the same size.
-    most = state.setting.config.limits.attempts
+    most = state.settings.config.limits.attempts
     times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
     return times, times * read, times * asks[0].max_tokens
 
@@ -108,7 +108,7 @@ def _usd(state: SessionState, read: int, written: int, agent: Prices | None) -> 
     """Return what the questions cost: by the summarizer's own prices, else by the agent's."""
     if not read:
         return 0.0
-    reader = state.setting.reader
+    reader = state.settings.reader
     own = None if reader is None else reader.usd(read, written)
     if own is not None or agent is None:
         return own

@@ -164,7 +164,7 @@ class CurrentView:
         for message in view.messages:
             self._check(message)
         self._note_change()
-        self.log.let_go(self.messages)
+        self.log.release(self.messages)
 
     def replay(self, steps: Iterable[Step], start: ReplayStart | None = None) -> None:
         """Show the log with these edits and no others."""

@@ -22,19 +22,19 @@ MESSAGES_A_REQUEST: Final = 2
 
 def find_saving(state: SessionState) -> Saving | None:
     """Return what folding now saves, None when it is not due; known in constant time."""
-    setting, fill = state.setting, state.fill
-    economy, config = setting.policy.economy, setting.config
+    settings, fill = state.settings, state.fill
+    economy, config = settings.policy.economy, settings.config
     if economy is None or not config.enabled or config.memory.enabled or fill <= economy.keep:
         return None
-    if state.pace.holds(setting.budget, fill):
+    if state.throttle.holds(settings.budget, fill):
         return None
-    price = factors_of(setting.model)
+    price = factors_of(settings.model)
     return saving(
         economy,
         course(state, fill),
-        setting.budget.target,
+        settings.budget.target,
         summary_cost=_estimate_summary_cost(state, fill, price),
-        cold=state.pace.is_cold(setting.clock()),
+        cold=state.throttle.is_cold(settings.clock()),
         factors=price,
     )
 
@@ -59,11 +59,11 @@ def folding(policy: Policy) -> Policy:
 
 def _estimate_summary_cost(state: SessionState, fill: int, price: Factors) -> float:
     """Return what asking the summarizer costs, in tokens of the agent's input; at most that."""
-    reader = state.setting.reader
+    reader = state.settings.reader
     if reader is None:
         return 0.0
-    summary = state.setting.config.summary
-    account = summary.max_tokens or round(summary.share * state.setting.budget.target)
+    summary = state.settings.config.summary
+    account = summary.max_tokens or round(summary.share * state.settings.budget.target)
     return fill + price.output * min(reader.output, account)
 
 

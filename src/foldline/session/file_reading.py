@@ -62,7 +62,7 @@ def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[F
 
 def is_in_view(state: SessionState, path: str) -> bool:
     """Tell whether the newest content of a file is shown, by the path that tools were given."""
-    settings = state.setting.config.files
+    settings = state.settings.config.files
     view = state.current_view.view(state.codec.name)
     name = within(normal(path), settings.root)
     return bool(name) and name in sight(view, state.current_view.statistics.working.touches)

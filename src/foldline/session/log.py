@@ -156,7 +156,7 @@ class Log(Sequence[Message]):
             self._whole = True
         return tuple(self)
 
-    def let_go(self, view_ids: Collection[str]) -> None:
+    def release(self, view_ids: Collection[str]) -> None:
         """
         Leave to the store what is neither shown, nor new, nor pinned, where it is much.
 

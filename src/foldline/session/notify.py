@@ -56,14 +56,14 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
     Returns:
         The watch. After the block, its receipt has the warnings of the hooks that came later.
     """
-    setting, began = state.setting, monotonic()
+    settings, began = state.settings, monotonic()
     started = CompactionStarted(
         **_who(state),
         trigger=trigger,
         tokens=state.current_view.tokens,
-        limit=setting.budget.limit,
+        limit=settings.budget.limit,
         messages=len(state.current_view.messages),
-        policy=setting.policy.name,
+        policy=settings.policy.name,
     )
     tell(state, started)
     watch = CompactionWatch()
@@ -78,12 +78,12 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
         return finished
 
     try:
-        watch.refusal, watch.warnings = hooks.ask(setting.hooks, started)
+        watch.refusal, watch.warnings = hooks.ask(settings.hooks, started)
         yield watch
     except BaseException as error:
-        hooks.notify_later(setting.hooks, "after", finish(None, type(error).__name__))
+        hooks.notify_later(settings.hooks, "after", finish(None, type(error).__name__))
         raise
-    warnings = hooks.notify(setting.hooks, "after", finish(watch.receipt))
+    warnings = hooks.notify(settings.hooks, "after", finish(watch.receipt))
     if watch.receipt is not None and warnings:
         watch.receipt = replace(watch.receipt, warnings=(*watch.receipt.warnings, *warnings))
     note_pressure(state)
@@ -97,7 +97,7 @@ def note_pressure(state: SessionState) -> None:
         return
     event = ContextWarning(**_who(state), pressure=now)
     tell(state, event)
-    for warning in hooks.notify(state.setting.hooks, "warning", event):
+    for warning in hooks.notify(state.settings.hooks, "warning", event):
         logs.warn(warning)
 
 
@@ -116,7 +116,7 @@ def note_bound(state: SessionState, receipt: Receipt) -> None:
 
 def note_prepared(state: SessionState, prepared: Prepared) -> None:
     """Tell that the next compaction was prepared in the background."""
-    counter, spent = state.setting.counter, prepared.spent
+    counter, spent = state.settings.counter, prepared.spent
     tell(
         state,
         MemoryPrepared(
@@ -132,7 +132,7 @@ def note_prepared(state: SessionState, prepared: Prepared) -> None:
 def tell(state: SessionState, event: Event) -> None:
     """Let everybody who listens hear an event; one who fails is noted in the log."""
     logs.log(event)
-    given = state.setting.hooks.at("listeners")
+    given = state.settings.hooks.at("listeners")
     for listener in (*_automatic(given), *given):
         try:
             listener(event)
@@ -152,8 +152,8 @@ def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
 def _who(state: SessionState) -> dict[str, Any]:
     return {
         "session": state.name,
-        "time": state.setting.clock(),
+        "time": state.settings.clock(),
         "number": next(_numbers),
-        "model": state.setting.model,
-        "provider": state.setting.counter.provider,
+        "model": state.settings.model,
+        "provider": state.settings.counter.provider,
     }

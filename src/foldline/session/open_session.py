@@ -85,7 +85,7 @@ def open_state(
     own = owned_client(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
     by_format = counts is not counter and not _provider(known_model)
-    setting = SessionSettings(
+    settings = SessionSettings(
         store,
         counts,
         budget,
@@ -100,7 +100,7 @@ def open_state(
         own,
     )
     # At last: what cannot be opened is not started either.
-    return SessionState(setting, codec, store.begin(new) if stored is None else stored)
+    return SessionState(settings, codec, store.begin(new) if stored is None else stored)
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
@@ -135,8 +135,8 @@ def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] |
     Raises:
         BudgetError: They leave nothing for messages; the budget is as it was.
     """
-    setting = state.setting
+    settings = state.settings
     with bounded_nesting():
-        overhead = setting.counter.overhead(system or "", tools or ())
-    if overhead != setting.budget.overhead:
-        state.setting = replace(setting, budget=setting.budget.around(overhead))
+        overhead = settings.counter.overhead(system or "", tools or ())
+    if overhead != settings.budget.overhead:
+        state.settings = replace(settings, budget=settings.budget.around(overhead))

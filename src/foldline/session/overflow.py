@@ -55,13 +55,13 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
     if _is_second(state):
         message = "The provider rejected what was left after one compaction as too long, too."
         raise _final(message, _count_by_reason(state), found.limit) from cause
-    own = state.setting
+    own = state.settings
     _learn(state, found)
-    learned = state.setting
+    learned = state.settings
     try:
         for policy in (learned.policy, dropping()):
             # Nobody is asked: the provider is waiting.
-            state.setting = replace(learned, policy=policy, reader=None)
+            state.settings = replace(learned, policy=policy, reader=None)
             allowed = _reduce_budget(state)
             receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
             if receipt.status == "compacted":
@@ -70,7 +70,7 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
     finally:
         # Where the provider names no limit, it is only known that this view was too long: that
         # counts for this once, or every false alarm would shrink the session for good.
-        state.setting = own if found.limit is None else learned
+        state.settings = own if found.limit is None else learned
     why = receipt.reason.removeprefix(f"{REASON}: ")
     raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
 
@@ -78,7 +78,7 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
 def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
     if isinstance(error, ContextOverflow):
         raise error
-    found = overflow_in(error, state.setting.config.room.window, detectors)
+    found = overflow_in(error, state.settings.config.room.window, detectors)
     if found is not None:
         return found
     if isinstance(error, BaseException):
@@ -106,7 +106,7 @@ def _is_second(state: SessionState) -> bool:
 
 def _learn(state: SessionState, found: DetectedOverflow) -> None:
     """Take the real limit for this session, and what the shown messages really take."""
-    tokens, overhead = state.current_view.tokens, state.setting.budget.overhead
+    tokens, overhead = state.current_view.tokens, state.settings.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given
     if found.given is None and found.limit is not None:
@@ -120,23 +120,23 @@ def _learn(state: SessionState, found: DetectedOverflow) -> None:
 
 def _shrink(state: SessionState, limit: int, output: int) -> None:
     """Never allow more than what fits a limit; a limit that is no news changes nothing."""
-    setting = state.setting
-    room, budget = setting.config.room, setting.budget
+    settings = state.settings
+    room, budget = settings.config.room, settings.budget
     # A reserve that was meant for a larger window may be larger than this one.
     reserve = output or min(limit // 8 if room.output is None else room.output, limit // 2)
     try:
-        learned = setting.config.budget(limit, output=reserve, overhead=budget.overhead)
+        learned = settings.config.budget(limit, output=reserve, overhead=budget.overhead)
     except BudgetError as error:
         raise _final(error.message, _staying(state), limit, error.hint) from error
     if learned.scale < budget.scale:
-        config = replace(setting.config, room=replace(room, window=limit, output=reserve))
-        state.setting = replace(setting, budget=learned, config=config)
+        config = replace(settings.config, room=replace(room, window=limit, output=reserve))
+        state.settings = replace(settings, budget=learned, config=config)
 
 
 def _reduce_budget(state: SessionState) -> Budget:
     """Return what the messages may take now, as counted here, and less than they take."""
     counted, less = (
-        compaction.convert_budget(state.setting.budget, state),
+        compaction.convert_budget(state.settings.budget, state),
         state.current_view.tokens - 1,
     )
     limit = max(1, min(counted.limit, less))
@@ -156,7 +156,7 @@ def _count_by_reason(state: SessionState) -> Counter[str]:
     for index, tokens in enumerate(view.counts):
         why = view.protected.get(index, OTHER)
         taken["system and tools" if why == "system" else why] += tokens
-    taken["system and tools"] += state.setting.budget.overhead
+    taken["system and tools"] += state.settings.budget.overhead
     return taken
 
 

@@ -42,11 +42,11 @@ class SessionRunner:
 
     def __init__(self, state: SessionState, *, owns_store: bool = False) -> None:
         self._state = state
-        self._summarizer = state.setting.summarizer
+        self._summarizer = state.settings.summarizer
         self._owns_store = owns_store
-        self._turn = FairLock()
+        self._lock = FairLock()
         self._closed = False
-        self._background = Background(state, self._turn, lambda: not self._closed)
+        self._background = Background(state, self._lock, lambda: not self._closed)
 
     # --- what is known at once -------------------------------------------------------------
 
@@ -63,7 +63,7 @@ class SessionRunner:
     @property
     def budget(self) -> Budget:
         """What the messages may take."""
-        return self._state.setting.budget
+        return self._state.settings.budget
 
     @property
     def tokens(self) -> int:
@@ -134,13 +134,13 @@ class SessionRunner:
     @property
     def memory(self) -> Prepared | None:
         """What is prepared for the next compaction, None when nothing is."""
-        memory = self._state.shelf.memory
+        memory = self._state.prepared_slot.memory
         return None if memory is None else memory.prepared
 
     @property
     def memory_text(self) -> str:
         """The text of your own that the next snapshot begins with, "" when there is none."""
-        return self._state.shelf.text
+        return self._state.prepared_slot.text
 
     @property
     def breaker(self) -> Breaker:
@@ -196,14 +196,14 @@ class SessionRunner:
     def _recall(self, handle: str, access: dict[str, Any]) -> Recalled:
         state = self._state
         holdings = state.history.holdings(state.current_view.originals)
-        return recall(holdings, handle, counter=state.setting.counter, **access)
+        return recall(holdings, handle, counter=state.settings.counter, **access)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Close what was opened for this session alone."""
         if self._owns_store:
-            self._state.setting.store.close()
-        if self._state.setting.hired is not None:
-            self._state.setting.hired.close()
+            self._state.settings.store.close()
+        if self._state.settings.owned_client is not None:
+            self._state.settings.owned_client.close()
 
     # --- one at a time ---------------------------------------------------------------------
 
@@ -213,14 +213,14 @@ class SessionRunner:
         self._state.refresh()
 
     def _call(self, work: Callable[[], Result]) -> Result:
-        with self._turn:
+        with self._lock:
             self._ready()
             result = work()
         self._background.nudge()
         return result
 
     def _run(self, work: Callable[[], Steps[Result]]) -> Result:
-        with self._turn:
+        with self._lock:
             self._ready()
             return drive(work(), lambda ask: run_ask(self._summarizer, ask))
 
@@ -229,7 +229,7 @@ class SessionRunner:
             self._ready()
             return work()
 
-        async with self._turn:
+        async with self._lock:
             result = await run_to_end(asyncio.to_thread(ready_work))
         self._background.anudge()
         return result
@@ -238,7 +238,7 @@ class SessionRunner:
         async def answer(ask: Ask) -> Reply:
             return await arun_ask(self._summarizer, ask)
 
-        async with self._turn:
+        async with self._lock:
             await run_to_end(asyncio.to_thread(self._ready))
             result = await drive_in_threads(work(), answer)
         # What was appended by a thread, as when a history is followed, may be due by now.
@@ -312,12 +312,12 @@ class SessionRunner:
 
     async def aclose(self) -> None:
         """Let go of the session; see `close`."""
-        async with self._turn:
+        async with self._lock:
             self._closed = True
             await self._background.aend()
-            if self._state.setting.hired is not None:
-                await self._state.setting.hired.aclose()
-            await run_to_end(asyncio.to_thread(self._let_go))
+            if self._state.settings.owned_client is not None:
+                await self._state.settings.owned_client.aclose()
+            await run_to_end(asyncio.to_thread(self._release))
 
     async def __aenter__(self) -> Self:
         return self

@@ -334,10 +334,10 @@ class Session(SessionRunner):
 
     def close(self) -> None:
         """Let go of the session; closing twice is allowed."""
-        with self._turn:
+        with self._lock:
             self._closed = True
             self._background.end()
-            self._let_go()
+            self._release()
 
     def __enter__(self) -> Self:
         return self

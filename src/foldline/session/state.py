@@ -53,7 +53,7 @@ class SessionSettings:
     ``clock`` returns seconds since 1970. ``by_format`` says that the provider whose rules count
     media is the one of the wire format, once that is known. ``reader`` is who answers an Ask, None
     when nobody does. ``model`` is the name of the model that reads the view, "" when unknown.
-    ``summarizer`` is who answers; ``hired`` is the same if it was made for this session alone.
+    ``summarizer`` is who answers; ``owned_client`` is the same if it was made for this session.
     """
 
     store: Store
@@ -67,7 +67,7 @@ class SessionSettings:
     hooks: Hooks = field(default_factory=Hooks)
     model: str = ""
     summarizer: ModelLike | None = None
-    hired: Client | None = None
+    owned_client: Client | None = None
 
 
 class SessionState:
@@ -80,12 +80,12 @@ class SessionState:
         stored: What the store has of it.
     """
 
-    def __init__(self, setting: SessionSettings, codec: Codec, stored: StoredSession) -> None:
-        self.setting = setting
+    def __init__(self, settings: SessionSettings, codec: Codec, stored: StoredSession) -> None:
+        self.settings = settings
         self.codec = codec
         self.name = stored.head.name
         self.requested: str | None = None
-        self.shelf = PreparedSlot(setting.config.breaker.closed())
+        self.prepared_slot = PreparedSlot(settings.config.breaker.closed())
         self._restore(stored)
 
     # --- from and to the store -------------------------------------------------------------
@@ -94,12 +94,12 @@ class SessionState:
         self.generation = stored.generation
         self.number = stored.number
         log = Log(stored, self._read, self._load)
-        self.current_view = CurrentView(self.setting.counter, log, self.setting.config.files)
+        self.current_view = CurrentView(self.settings.counter, log, self.settings.config.files)
         self.ids = MessageIds(log.positions)
         self.history = restore_history(stored, self._load)
         self.checkpoint = -1
         self.calibration = Calibration()
-        self.pace = CompactionThrottle(rules=self.setting.config.pace)
+        self.throttle = CompactionThrottle(rules=self.settings.config.pace)
         self.viewed = 0
         self.known_dialect = stored.head.dialect
         with reading(self.name):
@@ -107,7 +107,7 @@ class SessionState:
         if stored.messages:
             self.show_again(stored)
             with reading(self.name):
-                self.pace.active = self._find_last_answer(stored)
+                self.throttle.active = self._find_last_answer(stored)
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
@@ -115,7 +115,7 @@ class SessionState:
         self.stale = False
 
     def _load(self) -> StoredSession:
-        found = self.setting.store.load(self.name)
+        found = self.settings.store.load(self.name)
         if found is None or found.number != self.number:
             raise StoreError(
                 f"The session {self.name!r} is no longer in the store.",
@@ -148,7 +148,7 @@ class SessionState:
         counts = [self.current_view.counts.get(message.id, 0) for message in late]
         tokens = self.current_view.tokens - sum(counts)
         if attempt is not None:
-            self.pace.note_attempt(tokens <= self.setting.budget.limit, sum(counts))
+            self.throttle.note_attempt(tokens <= self.settings.budget.limit, sum(counts))
         self.viewed = self.current_view.epoch
         for message, count in zip(late, counts, strict=True):
             tokens += count
@@ -156,16 +156,16 @@ class SessionState:
 
     def _remember(self, stored: StoredSession) -> None:
         """Take up the session memory, as long as exactly what it covers is shown."""
-        self.shelf.void(self.current_view.tokens)
-        self.shelf.text = text_from_store(stored.memory)
-        if stored.memory is None or not self.setting.config.memory.enabled:
+        self.prepared_slot.void(self.current_view.tokens)
+        self.prepared_slot.text = text_from_store(stored.memory)
+        if stored.memory is None or not self.settings.config.memory.enabled:
             return
         found = from_store(stored.memory, tuple(self.current_view.messages.values()))
         if found is not None:
             behind = list(self.current_view.counts.values())[len(found.prepared.covered) :]
-            self.shelf.put(found, sum(behind))
+            self.prepared_slot.put(found, sum(behind))
             # Counted once now, so that it costs nothing when it is taken up.
-            self.setting.counter.messages(edit.snapshot for edit in found.prepared.folds)
+            self.settings.counter.messages(edit.snapshot for edit in found.prepared.folds)
 
     def refresh(self) -> None:
         """Read the session again from the store, if it was left half way."""
@@ -183,7 +183,7 @@ class SessionState:
         self.stale = True
         change = replace(change, session=self.number)
         try:
-            generation = self.setting.store.commit(self.name, self.generation, change)
+            generation = self.settings.store.commit(self.name, self.generation, change)
         except FoldlineError:
             self.stale = False
             raise
@@ -211,7 +211,7 @@ class SessionState:
         if usage.read <= 0 or usage.total > MOST_REPORTED or unseen:
             return
         self.current_view.anchor = Anchor(usage.total, tokens)
-        overhead = self.setting.budget.overhead
+        overhead = self.settings.budget.overhead
         self.calibration = self.calibration.observe(tokens - count, usage.read, overhead)
 
     @property
@@ -226,30 +226,32 @@ class SessionState:
         anchor, tokens = self.current_view.anchor, self.current_view.tokens
         if anchor is None:
             return self.calibration.apply(tokens)
-        known = max(0, anchor.fill - self.setting.budget.overhead)
+        known = max(0, anchor.fill - self.settings.budget.overhead)
         return known + self.calibration.apply(tokens - anchor.tokens)
 
     def note_attempt(self) -> None:
         """Note that a compaction was tried or taken back, so that the next one waits."""
-        self.pace.note_attempt(self.fill <= self.setting.budget.limit)
+        self.throttle.note_attempt(self.fill <= self.settings.budget.limit)
 
     @property
     def pressure(self) -> Pressure:
         """How full the window is, known in constant time."""
-        setting = self.setting
-        return pressure(self.fill, setting.budget, setting.policy, setting.config)
+        settings = self.settings
+        return pressure(self.fill, settings.budget, settings.policy, settings.config)
 
     def is_due(self) -> bool:
         """Tell whether a compaction should be tried now, in constant time."""
-        budget, fill = self.setting.budget, self.fill
-        if not self.setting.config.enabled or fill <= budget.target:
+        budget, fill = self.settings.budget, self.fill
+        if not self.settings.config.enabled or fill <= budget.target:
             return False
-        due = budget.is_due(self.setting.policy.trigger, fill)
-        return due and not self.pace.holds(budget, fill)
+        due = budget.is_due(self.settings.policy.trigger, fill)
+        return due and not self.throttle.holds(budget, fill)
 
     def is_memory_due(self) -> bool:
         """Tell whether the next compaction should be prepared now, in constant time."""
-        config, budget = self.setting.config, self.setting.budget
+        config, budget = self.settings.config, self.settings.budget
         if not (config.enabled and config.memory.enabled) or self.fill <= budget.target:
             return False
-        return self.shelf.appended >= max(config.memory.every, config.pace.growth * budget.scale)
+        return self.prepared_slot.appended >= max(
+            config.memory.every, config.pace.growth * budget.scale
+        )

@@ -23,7 +23,7 @@ def breaker(state: SessionState) -> Breaker:
             outcomes.append((usable, batch))
         if usable:
             break  # A success closes it, whatever came before.
-    found = state.setting.config.breaker.closed()
+    found = state.settings.config.breaker.closed()
     for usable, batch in reversed(outcomes):
         found = found.after(usable, batch.time)
     if found.failures < found.threshold:
@@ -40,15 +40,15 @@ def was_usable(receipt: Receipt) -> bool | None:
 
 
 def _is_other(state: SessionState, receipt: Receipt) -> bool:
-    reader, model = state.setting.reader, receipt.spent.model
-    if receipt.policy != state.setting.policy.name:
+    reader, model = state.settings.reader, receipt.spent.model
+    if receipt.policy != state.settings.policy.name:
         return True
     return reader is not None and bool(reader.name and model) and reader.name != model
 
 
 def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
     """Return who is asked now, and if nobody is although somebody could, why."""
-    reader, now = state.setting.reader, state.setting.clock()
+    reader, now = state.settings.reader, state.settings.clock()
     if reader is None:
         return None, ""
     found = breaker(state)

@@ -21,7 +21,7 @@ LONGEST = 400_000
 def _void(state: SessionState, text: str, **what: Any) -> Change:
     """Return a change after which nothing prepared holds, but the user's own text."""
     at = len(state.current_view.log)
-    memory = text_to_store(text, at, state.generation, state.setting.clock())
+    memory = text_to_store(text, at, state.generation, state.settings.clock())
     return Change(at=at, memory=memory, forgets=True, **what)
 
 
@@ -44,10 +44,10 @@ def undo(state: SessionState) -> Receipt | None:
     with watch_compaction(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
-        with state.record(_void(state, state.shelf.text, undone=batch.number)):
+        with state.record(_void(state, state.prepared_slot.text, undone=batch.number)):
             state.history.undo(batch.number, at)
             state.show_again()
-            state.shelf.void(state.current_view.tokens)
+            state.prepared_slot.void(state.current_view.tokens)
             # Otherwise the next view would make the same compaction again.
             state.note_attempt()
         watch.receipt = batch.receipt
@@ -70,9 +70,9 @@ def pin(state: SessionState, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.current_view.originals).first_seen()).id
     if not state.current_view.originals[number].pinned:
-        with state.record(_void(state, state.shelf.text, pinned=number)):
+        with state.record(_void(state, state.prepared_slot.text, pinned=number)):
             state.current_view.pin(number)
-            state.shelf.void(state.current_view.tokens)
+            state.prepared_slot.void(state.current_view.tokens)
     return number
 
 
@@ -88,18 +88,18 @@ def remember(state: SessionState, text: str) -> None:
         InputError: It says nothing, or takes more than an account may.
     """
     kept = _check_text(state, text) if text.strip() else ""
-    with state.record(_void(state, kept, time=state.setting.clock())):
-        state.shelf.void(state.current_view.tokens)
-        state.shelf.text = kept
+    with state.record(_void(state, kept, time=state.settings.clock())):
+        state.prepared_slot.void(state.current_view.tokens)
+        state.prepared_slot.text = kept
 
 
 def _check_text(state: SessionState, text: str) -> str:
     """Return a text without what could pass for Foldline's own; handles are checked when used."""
-    setting = state.setting
-    most = round(setting.config.summary.share * setting.budget.target)
+    settings = state.settings
+    most = round(settings.config.summary.share * settings.budget.target)
     if len(text) <= LONGEST:
         kept = neutralize(text, lambda _: True)
-        size = setting.counter.text(kept)
+        size = settings.counter.text(kept)
         if size <= most:
             if any(sign.isalnum() for sign in kept):
                 return kept

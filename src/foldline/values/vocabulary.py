@@ -69,6 +69,11 @@ class Vocabulary:
         self.user: set[str] = set()
         self.steps = 0
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Vocabulary:
         """Read a whole conversation."""
