@@ -460,7 +460,7 @@ def test_of_two_that_append_to_one_session_the_later_one_is_told(opened):
     first, second = opened(), opened()
     first.append(said(0))
 
-    with pytest.raises(StoreError, match="changed by somebody else") as caught:
+    with pytest.raises(StoreError, match="changed by another writer") as caught:
         second.append(said(1))
 
     assert "Open it again" in caught.value.hint

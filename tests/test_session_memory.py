@@ -580,7 +580,7 @@ def test_after_three_failures_in_a_row_the_summarizer_has_a_pause():
     assert len(asked) == 3
     assert all(r.rungs[-1].outcome == "fallback" for r in fell_back)
     assert paused.status == "compacted", "it goes on without a model"
-    assert any("was not asked" in warning for warning in paused.warnings)
+    assert any("was not called" in warning for warning in paused.warnings)
     assert session.breaker.state(clock()) == "open"
 
 
@@ -653,4 +653,4 @@ def test_what_prepares_the_memory_asks_no_summarizer_that_has_a_pause():
     assert len(asked) == 3
     assert session.memory.at > DUE + 20, "it goes on without a model"
     assert session.memory.fallback
-    assert "was not asked" in session.memory.reason
+    assert "was not called" in session.memory.reason

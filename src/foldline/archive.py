@@ -235,7 +235,7 @@ class Archive:
         **access: Any,
     ) -> Recalled:
         """
-        Return what was really said under a handle, in whichever session it was.
+        Return the original content behind a handle of any session.
 
         The newest session that gave the handle out answers first.
 
@@ -353,7 +353,7 @@ class Archive:
         return Log(stored, lambda item: decode_stored(dialect, item), lambda: stored)
 
     def close(self) -> None:
-        """Let go of the store; closing twice is allowed."""
+        """Close the store; closing twice is allowed."""
         self._store.close()
 
     def __enter__(self) -> Self:

@@ -116,7 +116,7 @@ def is_blocking(model: ModelLike | None) -> bool:
 
 def is_async(call: Any) -> bool:
     """Return True for an async function, or an object that is called like one."""
-    method = getattr(call, "__call__", None)  # noqa: B004  # the method itself is wanted
+    method = getattr(call, "__call__", None)  # noqa: B004  # the method itself is needed
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(method)
 
 

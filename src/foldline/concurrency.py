@@ -41,7 +41,7 @@ def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
         name: The name of the thread.
     """
     future: Future[Result] = Future()
-    # Whoever awaits it may be cancelled; the call itself cannot be.
+    # The awaiting task may be cancelled; the call itself cannot be.
     future.set_running_or_notify_cancel()
     context = copy_context()
 

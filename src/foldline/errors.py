@@ -2,12 +2,12 @@
 Every error that Foldline raises, in one tree, grouped by what a caller does next.
 
     FoldlineError
-    ├─ InputError            the conversation is malformed: mend the named message and field
+    ├─ InputError            the conversation is malformed: fix the named message and field
     │  └─ UnknownFormat      no format recognised the input: name one
     ├─ BudgetError           the numbers contradict each other: change the configuration
     ├─ CannotFit             what must stay is larger than the budget: raise it, or unpin
     ├─ ContextOverflow       the provider said "too long", and nothing smaller can be sent
-    ├─ ModelError            a model gave no answer: try again if ``retry``, else mend the request
+    ├─ ModelError            a model gave no answer: try again if ``retry``, else fix the request
     ├─ RecallError           the handle is unknown or ambiguous: use one that a receipt names
     ├─ StoreError            the archive is missing, locked, too new or damaged
     └─ MissingExtra          an optional package is not installed: the message has the command
@@ -114,7 +114,7 @@ class ModelError(FoldlineError):
     A model gave no answer.
 
     Args:
-        message: What the provider, or the network, said; never with a key in it.
+        message: The error of the provider or the network; never with a key in it.
         status: The HTTP status, None when there was no response.
         code: The provider's own code, "" when it gave none.
         retry: Whether the same request may succeed later.

@@ -113,7 +113,7 @@ class _DataclassFields:
 
 
 class _Signature:
-    """The arguments of a class, for `help` and editors, made when somebody looks."""
+    """The arguments of a class, for `help` and editors, made on demand."""
 
     def __get__(self, instance: object, kind: Any) -> Signature:
         from inspect import Parameter, Signature

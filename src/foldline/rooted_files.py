@@ -2,7 +2,7 @@
 A folder that is not left: files are opened step by step from it, and no link is followed.
 
 What a path leads to is decided by the system while it is opened, not by looking at it before, so
-that nobody can put a link in its place in between.
+that no link can be put in its place in between.
 """
 
 from __future__ import annotations

@@ -104,5 +104,5 @@ class Database(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the database; closing twice is allowed."""
+        """Close the database; closing twice is allowed."""
         ...

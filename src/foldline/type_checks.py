@@ -74,12 +74,12 @@ def _convert_safely(hint: Any, value: Any, name: str) -> Any:
         return _convert(hint, value, name)
     except InputError:
         raise
-    except Exception as error:  # an object may raise whatever it is asked
+    except Exception as error:  # an object may raise in any method
         raise _wrong(name, "something else", value) from error
 
 
 def _convert(hint: Any, value: Any, name: str) -> Any:
-    """Return a value as the plain type that was asked for, or as it is."""
+    """Return a value as the annotated plain type, or as it is."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         kinds = get_args(hint)
@@ -126,12 +126,12 @@ def _number(kind: type, value: Any, name: str) -> Any:
 
 
 def _wrong(name: str, expected: str, value: Any) -> InputError:
-    return InputError(f"{expected} is wanted here, not a {type(value).__name__}", field=name)
+    return InputError(f"{expected} is expected here, not a {type(value).__name__}", field=name)
 
 
 def check_fields(record: Any) -> None:
     """
-    Check the fields of a record that was made from data nobody has looked at.
+    Check the fields of a value that was made from unchecked data.
 
     Records in its fields are taken to have been checked when they were made.
 
@@ -145,7 +145,7 @@ def check_fields(record: Any) -> None:
 
 
 Test: TypeAlias = Callable[[Any], bool]
-"""Tells whether a value is what an annotation declares."""
+"""Returns True if a value is what an annotation declares."""
 
 
 @cache

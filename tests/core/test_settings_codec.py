@@ -53,7 +53,7 @@ def test_a_record_is_read_back_from_what_it_was_written_as():
         ({"inner": {"most": True}}, r"inner\.most must be a whole number"),
         ({"inner": {"names": "read"}}, r"inner\.names must be a list"),
         ({"inner": {"names": [1]}}, r"inner\.names must be a text"),
-        ({"inner": 3}, "inner: a table"),
+        ({"inner": 3}, "inner: expected a table"),
         ({"style": "middle"}, "style must be 'head' or 'tail'"),
         ({"style": ["head"]}, "style must be 'head' or 'tail'"),
         ([], "a table"),

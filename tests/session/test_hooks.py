@@ -292,7 +292,7 @@ def test_listeners_hear_every_event_and_one_that_fails_harms_nobody():
 
 @pytest.mark.parametrize("wrong", [{"hooks": print}, {"config": {"enabled": False}}])
 def test_what_is_no_hooks_or_no_configuration_is_refused_when_a_session_is_opened(wrong):
-    with pytest.raises(InputError, match="is wanted here"):
+    with pytest.raises(InputError, match="is expected here"):
         Session.open(None, "s", store=MemoryStore(), window=8_000, **wrong)
 
 

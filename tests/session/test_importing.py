@@ -67,7 +67,7 @@ def test_two_writers_do_not_lose_each_others_messages():
     one, other = opened(store), opened(store)
     other.append(said(0))
 
-    with pytest.raises(StoreError, match="somebody else"):
+    with pytest.raises(StoreError, match="another writer"):
         one.import_messages([said(1)])
 
     assert len(store.load("s").messages) == 1

@@ -78,7 +78,7 @@ def test_of_two_writers_the_later_one_is_told_and_nothing_is_lost(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1),)))
 
-    with pytest.raises(StoreError, match="changed by somebody else") as caught:
+    with pytest.raises(StoreError, match="changed by another writer") as caught:
         store.commit("s", 0, Change(at=0, messages=(message(2),)))
 
     assert "Open it again" in caught.value.hint
@@ -283,7 +283,7 @@ def test_a_writer_of_a_deleted_session_cannot_change_another_of_its_name(store):
         store.commit("s", 0, late)
     assert store.load("s").messages == ()
     assert store.commit("s", 0, replace(late, session=made_anew.number)) == 1
-    with pytest.raises(StoreError, match="changed by somebody else"):
+    with pytest.raises(StoreError, match="changed by another writer"):
         store.commit("s", 0, replace(late, session=made_anew.number))
 
 

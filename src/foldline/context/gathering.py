@@ -221,5 +221,5 @@ async def _fetch(query: str, source: ContextSource) -> tuple[ContextPacket, ...]
 
 
 def _is_async(fetch: Callable[[str], Any]) -> bool:
-    call = getattr(fetch, "__call__", None)  # noqa: B004  # the method itself is wanted
+    call = getattr(fetch, "__call__", None)  # noqa: B004  # the method itself is needed
     return inspect.iscoroutinefunction(fetch) or inspect.iscoroutinefunction(call)

@@ -16,7 +16,7 @@ from foldline.values.messages import Usage
 Result = TypeVar("Result")
 
 Stop: TypeAlias = Literal["end", "length", "refusal", "overflow", "tools", "unknown"]
-"""Why a model stopped: it was done, reached the cap, refused, had no room, wanted a tool."""
+"""Why a model stopped: done, at the cap, refused, out of room, or calling a tool."""
 
 
 @frozen
@@ -25,7 +25,7 @@ class Ask:
     A question for a model.
 
     ``prompt`` is the whole request as plain text, ``system`` the rules that stand apart from it;
-    ``max_tokens`` caps the answer, in tokens. Whoever answers may take ``seconds`` and try
+    ``max_tokens`` caps the answer, in tokens. The model may take ``seconds`` and try
     ``attempts`` times in all.
     """
 
@@ -67,7 +67,7 @@ class ModelLimits:
     ``window`` and ``output`` are the most that it reads and writes, in tokens; a window of 0 is
     not known, and taken to be the agent's. Prices are in US dollars for a million tokens, None
     when they are not known. One that is for the ``background`` only prepares compactions, and is
-    not asked while somebody waits for one.
+    not called while a request waits for one.
     """
 
     window: int
@@ -94,7 +94,7 @@ class Model(Protocol):
         ...
 
     def answer(self, ask: Ask) -> Reply:
-        """Answer; what goes wrong is told in the Reply."""
+        """Answer; an error is reported in the Reply."""
         ...
 
     async def aanswer(self, ask: Ask) -> Reply:

@@ -129,7 +129,7 @@ class Budget:
 
     def below(self, tokens: int) -> Self:
         """
-        Return the budget for a compaction that somebody asks for, which is never met already.
+        Return the budget for a requested compaction, which is never met already.
 
         Args:
             tokens: What the messages take; where the target would bring little or nothing, it is
@@ -151,7 +151,7 @@ class Budget:
         return (words,)
 
     def is_due(self, fraction: float, tokens: int) -> bool:
-        """Tell whether messages of ``tokens`` tokens have passed the trigger ``fraction``."""
+        """Return True if messages of ``tokens`` tokens have passed the trigger ``fraction``."""
         if self.fixed:
             return tokens > self.limit
         return tokens + self.overhead > fraction * self.scale or tokens > self.limit

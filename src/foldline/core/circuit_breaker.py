@@ -15,7 +15,7 @@ class BreakerSettings:
     """
     When a summarizer that gives nothing usable is left alone.
 
-    After ``failures`` compactions in a row without a usable answer it is not asked for
+    After ``failures`` compactions in a row without a usable answer it is not called for
     ``seconds`` seconds, or until the policy or the model is another; then once.
 
     Raises:
@@ -76,7 +76,7 @@ class Breaker:
         return "open" if self.wait(now) else "half-open"
 
     def allows(self, now: float) -> bool:
-        """Tell whether something may be tried at a moment, in seconds."""
+        """Return True if something may be tried at a moment, in seconds."""
         return self.state(now) != "open"
 
     def wait(self, now: float) -> float:

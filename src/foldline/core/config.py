@@ -31,7 +31,7 @@ class Config:
     """
     How context is managed.
 
-    ``enabled`` switches everything that happens by itself; what is asked for is still done.
+    ``enabled`` switches everything automatic; explicit calls still work.
     ``policy`` names the ladder and ``summarizer`` who tells what happened: "embedded" (no model),
     "same" (the agent's model), "light" (the small model of the same family), or a model's name.
     ``limits`` is what one compaction may spend on a model, ``files`` which files it puts back:
@@ -112,7 +112,7 @@ class Config:
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Self:
         """
-        Read what `to_dict` returned, or a part of it; what is not said has its default.
+        Read what `to_dict` returned, or a part of it; the rest has its default.
 
         Raises:
             BudgetError: A key is unknown, or a value makes no sense.

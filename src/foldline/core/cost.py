@@ -69,9 +69,9 @@ class CostEstimate:
     """
     What a compaction would cost and save, before it is paid.
 
-    A model would be asked about ``asks`` times, read about ``input_tokens`` and write at most
+    A model would get about ``asks`` requests, read about ``input_tokens`` and write at most
     ``output_tokens`` tokens; ``usd`` is the price of that, None when it is not known, and 0 when
-    no model is asked. The messages would be ``freed`` tokens smaller; the next request would
+    no model is called. The messages would be ``freed`` tokens smaller; the next request would
     write ``rewritten`` of the tokens that stay to the cache again (0 when ``cold``). It would
     have paid after ``requests`` further requests, None when it never does; from then on each
     request is ``saved_usd`` US dollars cheaper, None when the price is not known.
@@ -93,7 +93,7 @@ class CostEstimate:
         if self.status != "compacted":
             return f"nothing would change: {self.reason}"
         price = "an unknown price" if self.usd is None else f"at most {self.usd:.4f} US dollars"
-        usage = "no model is asked"
+        usage = "no model is called"
         if self.asks:
             usage = (
                 f"a model reads about {self.input_tokens:,} tokens and writes at most "

@@ -3,7 +3,7 @@ When it is cheaper to fold early than to go on reading.
 
 Every request reads the whole context from the provider's prompt cache. What lies above a
 comfortable size is paid for again and again, and folding it away once costs what the rest is
-written for. Nobody knows how many requests are still to come; whoever folds once the extra reading
+written for. How many requests are still to come is unknown; folding once the extra reading
 has cost as much as folding does never pays more than twice the best choice in hindsight: the
 break-even rule of the ski-rental problem (Karlin, Manasse, Rudolph and Sleator, 1988).
 """
@@ -97,7 +97,7 @@ def saving(
     factors: Factors | None = None,
 ) -> Saving | None:
     """
-    Tell whether folding is due for its price.
+    Return True if folding is due for its price.
 
     Args:
         economy: Whether to look, and what stays.

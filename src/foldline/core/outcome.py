@@ -17,7 +17,7 @@ class RungReport:
     """
     What one rung did.
 
-    ``outcome`` is "applied", "fallback" when it was by lesser means than wanted, "skipped" or
+    ``outcome`` is "applied", "fallback" when it was by lesser means than intended, "skipped" or
     "rejected"; ``freed`` the tokens that it saved.
     """
 
@@ -51,7 +51,7 @@ class Outcome:
     The result of a compaction.
 
     Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight, ``needed``
+    ``spent`` is what the model calls took, ``evicted`` which files left the view, ``needed``
     the tokens of what must stay where that is more than the budget, else 0.
     """
 

@@ -45,7 +45,7 @@ class Prepared:
     in seconds since 1970. The edits hold only as long as exactly these messages are shown;
     whatever came behind them stays as it is. ``recall`` maps handles to a few words about what
     the edits take out of sight. ``fallback`` says that they were made by lesser means than were
-    wanted, for this ``reason``; ``spent`` is what a model was asked.
+    wanted, for this ``reason``; ``spent`` is what the model calls took.
     """
 
     covered: tuple[Message, ...] = field(repr=False)

@@ -16,7 +16,7 @@ Settings = TypeVar("Settings")
 
 @frozen
 class Leaf:
-    """One setting: its dotted key, what type it has, and what it is unless something is said."""
+    """One setting: its dotted key, its type and its default."""
 
     key: str
     type: Any
@@ -41,7 +41,7 @@ def leaves(kind: type, within: str = "") -> Iterator[Leaf]:
 
 def from_plain(kind: type[Settings], value: Any, within: str = "") -> Settings:
     """
-    Read settings from JSON values; what is not said has its default.
+    Read settings from JSON values; missing ones have their defaults.
 
     Args:
         kind: The class.
@@ -52,7 +52,7 @@ def from_plain(kind: type[Settings], value: Any, within: str = "") -> Settings:
         BudgetError: A key is unknown, a value has another type or makes no sense.
     """
     if not isinstance(value, Mapping):
-        raise BudgetError(f"{within.rstrip('.') or 'The settings'}: a table of keys is wanted.")
+        raise BudgetError(f"{within.rstrip('.') or 'The settings'}: expected a table of keys.")
     plain: type = kind
     hints = _hints(plain)
     for key in value:

@@ -75,7 +75,7 @@ def within(
     steps: Steps[Result], limits: Limits, reader: ModelLimits | None, count: Callable[[str], int]
 ) -> Steps[tuple[Result, Spent]]:
     """
-    Run steps within limits: an Ask beyond them is answered with an error instead of asked.
+    Run steps within limits: an Ask beyond them is answered with an error and not sent.
 
     Args:
         steps: What asks.

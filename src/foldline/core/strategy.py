@@ -25,7 +25,7 @@ class CompactionContext:
     expired (or that the caller gave a hard budget), so that rewriting the prefix costs nothing
     extra; ``requests`` is how many more requests are expected to pay for a rewrite.
     ``handles`` maps message ids to the handles that stubs and snapshots name. ``reader`` is who
-    answers an Ask, None when nobody does, and ``limits`` what may be spent on that. ``focus`` is
+    answers an Ask, None without a model, and ``limits`` what may be spent on that. ``focus`` is
     what the caller wants to be remembered above all, in their own words. ``memory`` is what was
     prepared in the background, None when nothing is; ``summary`` is how a model is asked.
     ``account`` is a text of the user's own that takes the place of a model's, "" for none.
@@ -50,7 +50,7 @@ class Plan:
     """
     Proposed edits, or none with the reason why.
 
-    ``fallback`` says that they were made by lesser means than were wanted; ``reason`` says why.
+    ``fallback`` says that they were made by lesser means than intended; ``reason`` says why.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -85,7 +85,7 @@ class Rung:
     less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
     unless it reaches the target or the caller gave a hard budget. A ``gentle`` rung is skipped for
     a hard budget: it frees tokens in good time, but forgets more than a summary of the same size.
-    An ``early`` rung comes before the history is mended: its edits were made for a mended one. A
+    An ``early`` rung comes before the repair of the history: its edits fit a repaired one. A
     ``last`` one is only climbed while the limit is passed, not for the target.
     """
 
@@ -117,7 +117,7 @@ class Policy:
 
 
 def force_policy(policy: Policy) -> Policy:
-    """Return the policy with every rung due and no smallest gain, for when somebody asks."""
+    """Return the policy with every rung due and no smallest gain, for an explicit request."""
     rungs = tuple(
         replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
     )

@@ -1,4 +1,4 @@
-"""The account that a model writes: how it is asked for one, and what came of it."""
+"""The account that a model writes: how it is requested, and what came of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_TEMPLATE: Final = 20_000
 @frozen
 class SummarySettings:
     """
-    How a model is asked for an account of what is folded.
+    How an account of what is folded is requested from a model.
 
     ``template`` names what it writes, or is the text of a template of one's own, which has more
     than one word. ``language`` is "auto" for that of the user, or a code or name. ``retries`` is

@@ -65,17 +65,17 @@ def compact_view(
 def _climb_ladder(
     view: View, budget: Budget, policy: Policy, context: CompactionContext
 ) -> Steps[Outcome]:
-    # Early rungs need no mended history; the others start from what these leave.
+    # Early rungs need no repaired history; the others start from what these leave.
     early = [rung for rung in policy.rungs if rung.early]
     start, edits, reports = yield from _climb(early, view, view, budget, context)
-    mended = repair(start.messages, view.dialect, start.pairing)
-    now = (_mark_unread(start) if mended else start).after(mended)
-    edits += mended
+    repairs = repair(start.messages, view.dialect, start.pairing)
+    now = (_mark_unread(start) if repairs else start).after(repairs)
+    edits += repairs
     aliases = _aliases(edits, context)
     if aliases:
         known = ChainMap(aliases, context.handles)  # type: ignore[arg-type]  # nothing is written
         context = replace(context, handles=known)
-    reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
+    reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if repairs else []
     if now.tokens > context.target:
         policy = detach_first(policy, view.messages)
     rungs = [rung for rung in policy.rungs if not rung.early]
@@ -116,11 +116,11 @@ def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str
 
 
 def _with_repair(plan: Plan, now: View) -> Plan:
-    """Mend what a plan breaks by leaving messages out, such as a conversation's beginning."""
+    """Repair what a plan breaks by leaving messages out, such as a conversation's beginning."""
     if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
         return plan
-    mended = repair(apply(now.messages, plan.edits), now.dialect)
-    return replace(plan, edits=(*plan.edits, *mended)) if mended else plan
+    repairs = repair(apply(now.messages, plan.edits), now.dialect)
+    return replace(plan, edits=(*plan.edits, *repairs)) if repairs else plan
 
 
 @frozen
@@ -165,7 +165,7 @@ def _judge(
 ) -> Outcome:
     rungs = tuple(reports)
     if all(message.role == "system" for message in now.messages):
-        return Outcome("unchanged", "nothing that was said would be left", view, rungs=rungs)
+        return Outcome("unchanged", "only the system prompt would be left", view, rungs=rungs)
     if now.tokens > budget.limit:
         reason = (
             f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"

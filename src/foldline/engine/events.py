@@ -1,7 +1,7 @@
 """
-What happens to a context, as values: told to whoever listens, and never a word of its content.
+What happens to a context, as values for listeners, and never a word of its content.
 
-Every compaction that is tried is told twice: it started, and it finished, however it ended.
+Every attempt at a compaction gives two: it started, and it finished, however it ended.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class CompactionFinished(Event):
 
 @frozen
 class ContextWarning(Event):
-    """The window became fuller than a threshold; told once each time that one is passed."""
+    """The window became fuller than a threshold; sent once each time that one is passed."""
 
     kind: ClassVar[str] = "context.warning"
 
@@ -148,7 +148,7 @@ class MemoryPrepared(Event):
     A summary was prepared in the background.
 
     It stands for what the first ``messages`` messages show; ``tokens`` is the size of its
-    snapshots. A model was asked ``requests`` times for it, for ``usd`` US dollars as far as known.
+    snapshots. A model was called ``requests`` times, for ``usd`` US dollars as far as known.
     """
 
     kind: ClassVar[str] = "memory.prepared"

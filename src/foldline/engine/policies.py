@@ -226,5 +226,5 @@ def tuning(config: Config, name: str) -> dict[str, Any]:
         "fraction": {"preserve": tail.fraction, "trigger": early},
         "window": {},
     }
-    # A tail that is not said is the policy's own.
+    # Without a given tail the policy keeps its own.
     return {key: value for key, value in read[name].items() if value is not None}

@@ -29,7 +29,7 @@ class Receipt:
     Token counts are of messages only, measured by ``counter``; ``overhead`` is what the system
     prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
     it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
-    a provider's prompt cache still holds them. ``spent`` is what a model was asked for it,
+    a provider's prompt cache still holds them. ``spent`` is what the model calls took,
     ``evicted`` which files are out of sight now. ``needed`` is how many tokens must stay, where
     that is more than the budget and the compaction failed; else 0.
     """

@@ -96,7 +96,7 @@ class SessionTrace:
 
     @cached_property
     def handles(self) -> Mapping[str, str]:
-        """Handles by id, each worked out when it is asked for."""
+        """Handles by id, each computed on demand."""
         return Handles(Register(self.positions))
 
     @cached_property

@@ -2,7 +2,7 @@
 One schema of a PostgreSQL database: connected to, brought up to date, changed in transactions.
 
 Connections come from a pool. One that the server dropped is replaced before a transaction begins,
-with a backoff; one that is lost while a transaction commits is asked about afterwards, so that a
+with a backoff; one that is lost while a transaction commits is looked up afterwards, so that a
 change is either known to be recorded or known not to be.
 """
 
@@ -86,7 +86,7 @@ class PostgresDatabase:
 
         Raises:
             StoreError: It cannot be written, and nothing was changed, or the server was lost
-                while it committed and cannot be asked whether it did; the message says which.
+                while it committed, and whether it did cannot be found out; the message says which.
         """
         return self._transaction("BEGIN")
 
@@ -101,7 +101,7 @@ class PostgresDatabase:
         return int(size)
 
     def close(self) -> None:
-        """Let go of the database; closing twice is allowed."""
+        """Close the database; closing twice is allowed."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close(timeout=self._patience)

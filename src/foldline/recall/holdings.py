@@ -53,7 +53,7 @@ class Holdings:
         Return how long the log was when each of these came into it, by id.
 
         Args:
-            prefix: How the ids begin that are wanted.
+            prefix: How the ids begin that are looked for.
         """
         log = enumerate(self.messages, 1)
         seen = {number: index for index, number in log if number.startswith(prefix)}
@@ -196,7 +196,7 @@ class Original:
         return cut_sections(found, self.handles)
 
     def others(self, holdings: Holdings) -> Iterator[MessageSection]:
-        """Yield everything else that was said, a message at a time, the newest first."""
+        """Yield everything else of the log, a message at a time, the newest first."""
         here = self.beside | {message.id for message in self.messages}
         for number in reversed([one for one in holdings.messages if one not in here]):
             yield from cut_sections([holdings.messages[number]], self.handles)
@@ -207,7 +207,7 @@ def find_original(holdings: Holdings, named: ResolvedHandle) -> Original:
     Find what a handle names.
 
     Raises:
-        RecallError: The message has fewer parts, or a snapshot is asked for a part.
+        RecallError: The message has fewer parts, or a snapshot has no part.
     """
     handles = Handles(Register(holdings.messages))
     message = holdings.messages.get(named.id)

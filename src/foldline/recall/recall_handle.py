@@ -29,7 +29,7 @@ class Recalled:
     """
     What was kept under a handle.
 
-    ``text`` is what was asked for of it; what a search found ends with a line that says how many
+    ``text`` is the requested content; what a search found ends with a line that says how many
     matches are left. ``raw`` is the wire original, always whole: of a message or part, or for a
     snapshot the list of the messages that it stands for. ``note`` says in a sentence what
     ``text`` leaves out and how to get it, and is empty when it leaves out nothing.
@@ -226,7 +226,7 @@ def _name_handles(handles: list[str]) -> str:
 
 
 def _elsewhere(holdings: Holdings, found: Original) -> Iterator[MessageSection]:
-    """Yield what else was said, the newest first, up to a bound."""
+    """Yield other messages, the newest first, up to a bound."""
     left = MOST_READ
     for section in found.others(holdings):
         left -= len(section.text)

@@ -1,4 +1,4 @@
-"""Searching what was said in many sessions, the newest first, within a bound of time and text."""
+"""Searching the messages of many sessions, the newest first, within a bound of time and text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BATCH: Final = 64
 
 @frozen
 class PastSession:
-    """A session that is searched: what to call it, and its messages, read as they are wanted."""
+    """A session that is searched: its name, and its messages, read on demand."""
 
     title: str
     messages: Iterable[Message]

@@ -207,7 +207,7 @@ def _is_line(numbered: re.Match[str], disk: Sequence[str]) -> bool:
 
 
 def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
-    """Tell whether a file holds the lines of a result, but for the words around them."""
+    """Return True if a file holds the lines of a result, but for the words around them."""
     known, start, end = set(disk), 0, len(seen)
     while start < min(WRAPPING, end) and seen[start] not in known:
         start += 1

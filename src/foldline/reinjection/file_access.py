@@ -128,7 +128,7 @@ def in_sight(
 def stands_in(
     touch: FileAccess, visible: Mapping[str, Message], log: Mapping[str, Message]
 ) -> bool:
-    """Tell whether what a touch showed of its file, or put there, is shown as it was recorded."""
+    """Return True if what a touch read or wrote of its file is in view as it was recorded."""
     site, number = (
         (touch.result, touch.ids[1]) if touch.operation == "read" else (touch.call, touch.ids[0])
     )

@@ -193,7 +193,7 @@ class WorkingSet:
         del of_file[: max(whole, default=-EDITS)]
 
     def _give_up(self, position: int) -> None:
-        """Let go of calls that nobody answers; the oldest stands first."""
+        """Drop calls that were never answered; the oldest comes first."""
         while self._calls:
             oldest = next(iter(self._calls))
             if position - oldest.message <= LONGEST_WAIT:

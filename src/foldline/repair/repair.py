@@ -2,7 +2,7 @@
 Repair: the few edits that make a real, damaged history acceptable to its provider.
 
 Processes die between a call and its result, logs lose lines, results arrive late. A compaction
-that passes such damage on makes the provider reject the whole conversation; so it mends first, by
+that passes such damage on makes the provider reject the conversation; so it repairs first, by
 edits like any other: recorded, reversible, named in the receipt.
 """
 
@@ -82,7 +82,7 @@ def _repaired(role: Role, parts: Iterable[Part], number: str) -> Message:
 
 
 def says_nothing(message: Message) -> bool:
-    """Tell whether a message holds nothing that a provider would accept."""
+    """Return True if a message holds nothing that a provider would accept."""
     return all(
         isinstance(part, Omitted) or (isinstance(part, Text) and not part.text.strip())
         for part in message.parts
@@ -311,4 +311,4 @@ STEPS = (
     _dangling,
     _headless,
 )
-"""What is mended, in this order: each step relies on those before it."""
+"""The repairs, in this order: each step relies on those before it."""

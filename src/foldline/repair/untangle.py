@@ -1,5 +1,5 @@
 """
-A damaged conversation, and what is mended within its messages.
+A damaged conversation, and the repairs within its messages.
 
 Results that cannot stay together part, call ids that have to be unique become so, and results
 take the order of their calls.
@@ -196,12 +196,12 @@ def _find_repeated(history: DamagedHistory) -> dict[Site, str]:
 
 
 def _waits(answer: Site | None, index: int) -> bool:
-    """Tell whether a call whose result is ``answer`` is not answered before a position."""
+    """Return True if a call whose result is ``answer`` is not answered before a position."""
     return answer is None or answer.message > index
 
 
 def _free(number: str, message: str, position: int, taken: Mapping[str, Site | None]) -> str:
-    """Return an id that nobody has; the same for the same message in every process."""
+    """Return an unused id; the same for the same message in every process."""
     free = f"{number[:40]}_{message[:8]}_{position}"
     while free in taken:
         free += "_"

@@ -190,10 +190,10 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
 
 
 BATCH: Final = 1_000
-"""So many messages are recorded together, unless somebody says otherwise."""
+"""How many messages are recorded together by default."""
 
 LARGEST: Final = 1_000_000
-"""No batch has more messages, whatever somebody says."""
+"""The largest batch, in messages."""
 
 
 def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -3,7 +3,7 @@ Preparing the next compaction: a picture is taken, worked on beside the turns, a
 
 Taking and putting away belong into a turn and are short. What lies between reads nothing but the
 picture, so that messages may be appended meanwhile; if anything else was changed by then, what
-was prepared is given up. The worker is gone with the session.
+was prepared is given up. The worker ends with the session.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from foldline.values.view import View
 LEAST_TARGET = 0.5
 """What is prepared leaves room for what comes meanwhile, up to this fraction of the target."""
 
-PAUSED = "the summarizer gave nothing usable several times and was not asked"
+PAUSED = "the summarizer failed several times in a row and was not called"
 
 
 @frozen
@@ -167,13 +167,13 @@ class Background:
     Prepares the next compaction of a session whenever enough was appended.
 
     It works in a thread that keeps no program from ending; where the summarizer has to be
-    awaited, in a task of the loop that appends. Nobody waits for it, and nothing that goes wrong
-    in it is raised: the next receipt says it.
+    awaited, in a task of the loop that appends. Nothing waits for it, and an error in it is not
+    raised: the next receipt reports it.
 
     Args:
         state: The session.
         lock: Held by whoever works on the session.
-        is_open: Tells whether the session is still open.
+        is_open: Returns True while the session is open.
     """
 
     def __init__(
@@ -193,11 +193,11 @@ class Background:
 
     def nudge(self) -> None:
         """
-        Begin, if it is due and nobody is at it; in constant time.
+        Start, if it is due and not running already; in constant time.
 
         One that has to be awaited is asked from the next task that uses the session.
         """
-        # First what is known at once: this is asked at every append.
+        # The cheapest checks first: this runs at every append.
         due = self._state.is_memory_due() and is_blocking(self._summarizer)
         if due and self._busy.acquire(blocking=False):
             worker = threading.Thread(target=self._work, name="foldline-memory", daemon=True)
@@ -207,7 +207,7 @@ class Background:
                 self._busy.release()
 
     def anudge(self) -> None:
-        """Begin from a task of an event loop, if it is due and nobody is at it."""
+        """Start from a task of an event loop, if it is due and not running already."""
         who = self._summarizer
         if not (isinstance(who, Model) or (who is not None and is_async(who))):
             self.nudge()
@@ -224,7 +224,7 @@ class Background:
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
     async def aend(self) -> None:
-        """Give up what is under way, and wait until it is gone."""
+        """Cancel what is running, and wait until it has ended."""
         self.end()
         task = self._task
         if task is not None and task.get_loop() is asyncio.get_running_loop():
@@ -242,7 +242,7 @@ class Background:
                 found = drive(prepare(picture), self._answer)
                 with self._lock:
                     self._put(picture, found)
-        except Exception as error:  # noqa: BLE001  # nobody is there to catch it
+        except Exception as error:  # noqa: BLE001  # nothing above catches it
             self._note_failure(error)
         finally:
             self._busy.release()
@@ -265,7 +265,7 @@ class Background:
                 found = await drive_in_threads(prepare(picture), answer)
                 async with self._lock:
                     await run_to_end(asyncio.to_thread(self._put, picture, found))
-        except Exception as error:  # noqa: BLE001  # nobody is there to catch it
+        except Exception as error:  # noqa: BLE001  # nothing above catches it
             self._note_failure(error)
 
     def _take(self) -> Picture | None:

@@ -239,7 +239,7 @@ def restore_history(
     stored: StoredSession, load: Callable[[], StoredSession] | None = None
 ) -> History:
     """
-    Read the compactions of a session again; of many, the older ones when they are asked for.
+    Read the compactions of a session again; of many, the older ones on demand.
 
     Args:
         stored: What the store has of the session.

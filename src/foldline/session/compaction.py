@@ -80,7 +80,7 @@ def compact(
         budget: What the messages may take this once; a number is of tokens as counted here.
         force: Compact although no trigger was passed, and although the last attempt was just now.
         focus: What is to be remembered above all, in the caller's words.
-        trigger: Why it is compacted; hooks and listeners are told.
+        trigger: Why it is compacted; hooks and listeners receive it.
 
     Returns:
         The receipt. Unless its status is "compacted", nothing has changed.
@@ -232,7 +232,7 @@ def _outcome(
 
 
 def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) -> CompactionContext:
-    """Return what strategies are told of a session in any case."""
+    """Return the context of strategies that every compaction of a session shares."""
     config = state.settings.config
     return CompactionContext(
         budget.target,

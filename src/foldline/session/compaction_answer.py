@@ -1,4 +1,4 @@
-"""The answer to a model that asked for a compaction: what became of it, where it reads it."""
+"""The result of a compaction that the model requested, written where it reads it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def with_answer(before: View, outcome: Outcome) -> Outcome:
     """
     Say in the result of the model's call how much smaller the conversation became.
 
-    The result was recorded before the compaction was made, and said only that it is requested. It
+    The result was recorded before the compaction was made, and said only that it was requested. It
     is not touched where it is not there, or where the words would not fit.
 
     Args:

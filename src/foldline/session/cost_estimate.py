@@ -73,7 +73,7 @@ def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
 def _effort(
     state: SessionState, outcome: Outcome, before: View, asks: list[Ask]
 ) -> tuple[int, int, int]:
-    """Return how often a model would be asked, and the tokens that it would read and write."""
+    """Return how many requests a model would get, and the tokens that it would read and write."""
     if not asks:
         return 0, 0, 0
     text = before.counter.text
@@ -83,7 +83,7 @@ def _effort(
     }
     counted = zip(before.messages, before.counts, strict=True)
     folded = sum(tokens for message, tokens in counted if message.id in folded_ids)
-    # What does not fit into one request is told in several of the same size.
+    # What does not fit into one request takes several of the same size.
     most = state.settings.config.limits.attempts
     times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
     return times, times * read, times * asks[0].max_tokens

@@ -102,13 +102,13 @@ class CurrentView:
         return count
 
     def _is_written_as_it_came(self, message: Message) -> bool:
-        """Tell whether the messages before are written already, and this one needs no writing."""
+        """Return True if the messages before are written, and this one needs no writing."""
         as_it_came = message.intact and is_own(message, self._written)
         self._loose = as_it_came and (self._loose or stands_alone(message, self._written))
         return self._encoded and self._loose
 
     def note_import(self, count: int) -> None:
-        """Learn from what was imported when that is asked for, where it is more than one reads."""
+        """Defer the statistics of a large import until they are needed."""
         if count > HORIZON:
             self._learned = None
 
@@ -128,7 +128,7 @@ class CurrentView:
                 self._add(message)
 
     def _check(self, message: Message) -> None:
-        """Note open calls, and what has to be mended: pairs that are none, a silent message."""
+        """Note open calls, and what needs repair: unpaired results, an empty message."""
         for result in message.results:
             if result.call_id:
                 self.damaged |= result.call_id not in self._open

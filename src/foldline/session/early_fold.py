@@ -1,7 +1,7 @@
 """
 Folding a session early, where that is cheaper than to go on reading all of it.
 
-A session that prepares its compactions in the background is left alone: they cost nobody's time.
+A session that prepares its compactions in the background is left alone: they delay no request.
 """
 
 from __future__ import annotations

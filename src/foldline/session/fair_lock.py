@@ -21,7 +21,7 @@ class _Ticket:
     """
     A place in the queue; ``loop`` is the event loop in whose task it was drawn, if any.
 
-    ``called`` is done when its turn has come, None where nobody was there before it.
+    ``called`` is done when it is next; None where no other waited before it.
     """
 
     loop: asyncio.AbstractEventLoop | None
@@ -36,7 +36,7 @@ class FairLock:
     A lock to use with ``with`` in threads and ``async with`` in tasks.
 
     A thread waits by blocking, a task without blocking its loop. Who would wait for ever gets an
-    error instead: whoever holds the turn and asks for it again, as a summarizer does that appends
+    error instead: code that holds the lock and takes it again, as a summarizer does that appends
     to the session it summarizes, and a blocking call in an event loop that the holder needs.
     """
 
@@ -46,7 +46,7 @@ class FairLock:
         self._queue: deque[tuple[_Ticket, Future[None]]] = deque()
 
     def _draw(self, *, blocking: bool) -> _Ticket:
-        """Queue up; the ticket is called at once if nobody is there."""
+        """Queue up; the ticket is called at once if the lock is free."""
         ticket = _Ticket(running_loop())
         with self._guard:
             if self._holder is None:

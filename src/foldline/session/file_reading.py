@@ -24,7 +24,7 @@ LARGEST: Final = 1 << 20
 """A file of more bytes is not read; it is named, with its size."""
 
 CANDIDATES: Final = 4
-"""How many times the wanted number of files are looked at, for some that do not fit."""
+"""How many times the configured number of files is looked at, since some do not fit."""
 
 SNIFF: Final = 8_192
 """Bytes at the beginning that tell whether a file is text."""
@@ -41,7 +41,7 @@ def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[F
 
     Args:
         touched: The newest touch of each file, newest first.
-        settings: Where the files lie and how many are wanted.
+        settings: Where the files lie and how many are put back.
 
     Returns:
         Those that lie inside the root and may be shown, in the same order; a file under two names
@@ -61,7 +61,7 @@ def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[F
 
 
 def is_in_view(state: SessionState, path: str) -> bool:
-    """Tell whether the newest content of a file is shown, by the path that tools were given."""
+    """Return True if the newest content of a file is in view; the path is as tools got it."""
     settings = state.settings.config.files
     view = state.current_view.view(state.codec.name)
     name = within(normal(path), settings.root)

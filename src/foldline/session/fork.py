@@ -50,7 +50,7 @@ def _select_batches(
 ) -> Iterator[StoredBatch]:
     """Yield the batches that hold for the beginning of a log; each builds on those before it."""
     length = len(kept)
-    # What nobody has answered yet, and what the user said last, a compaction leaves alone.
+    # A compaction leaves unread results and the latest words of the user alone.
     answered = max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
     user_message_ids = [message.id for message in kept if message.role == "user"]
     known = {message.id for message in kept[: answered + 1]}.difference(user_message_ids[-1:])

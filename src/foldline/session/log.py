@@ -1,7 +1,7 @@
 """
 The log of a session: every message, in order, most of them left in the store.
 
-What is shown, and what was said lately, is in memory; everything else is read when somebody asks
+What is shown, and what was said lately, is in memory; everything else is read on demand
 for it. So a long session takes the memory, and the time to open, of what the model sees.
 """
 
@@ -116,7 +116,7 @@ class Log(Sequence[Message]):
 
     @cached_property
     def register(self) -> Register:
-        """The ids in order of their digits; made when it is first asked for."""
+        """The ids in order of their digits; made on first use."""
         return Register(self.positions)
 
     # --- changes ---------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Log(Sequence[Message]):
             self._kept.update(self._fetch(missing))
 
     def whole(self) -> tuple[Message, ...]:
-        """Return all messages; whoever asks for them will again, so they stay in memory."""
+        """Return all messages; a caller usually needs them again, so they stay in memory."""
         if not self._whole:
             self.take(range(len(self)))
             self._whole = True
@@ -169,7 +169,7 @@ class Log(Sequence[Message]):
         self._leaving = [position for position in idle if position < oldest]
 
     def _leave(self) -> None:
-        """Let go of a few messages that may leave, unless they are wanted again."""
+        """Release a few messages that may leave memory, unless they are used again."""
         for position in self._leaving[-AT_ONCE:]:
             if not self._kept[position].pinned:
                 del self._kept[position]
@@ -239,7 +239,7 @@ def replay_log(
             coming = range(start.at, len(log))
             log.take(coming)
             return (*start.messages, *log.at(coming))
-        # A message that is moved is told by its own id.
+        # A moved message keeps its own id.
         moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
         known = {number: Message("system", (), id=number) for number in moved}
         before = {message.id for message in start.messages}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from foldline.models.client import Client
 
 OUTPUT: Final = 16_384
-"""Reserved for the answer of a known model at most, unless told otherwise, in tokens."""
+"""The default reserve for the answer of a known model, in tokens, at most."""
 
 
 def resolve_window(

@@ -1,4 +1,4 @@
-"""Telling what happens in a session: hooks are asked and told, listeners hear every event."""
+"""Notification: hooks may veto a compaction, listeners receive every event of a session."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CompactionWatch:
     A compaction that is being watched.
 
     ``refusal`` is why a hook called it off, None when none did; ``warnings`` are sentences about
-    hooks that failed. Whoever compacts sets ``receipt``; None means that nothing was done.
+    hooks that failed. The caller sets ``receipt``; None means that nothing was done.
     """
 
     refusal: str | None = None
@@ -136,7 +136,7 @@ def tell(state: SessionState, event: Event) -> None:
     for listener in (*_automatic(given), *given):
         try:
             listener(event)
-        except Exception as error:  # noqa: BLE001  # whoever listens must not harm what happens
+        except Exception as error:  # noqa: BLE001  # a listener must not break the session
             logs.warn(f"The listener {listener!r:.80} raised {type(error).__name__}.")
 
 

@@ -1,4 +1,4 @@
-"""Opening a session: what was stored, what is asked for now, and the defaults for the rest."""
+"""Opening a session: stored settings, those given now, and defaults for the rest."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def open_state(
     """
     Open a session, or start it; see `foldline.session.Session.open`.
 
-    What is asked for now counts for now; what is not is taken from when the session was started.
+    Settings given now count for this run; others come from when the session was started.
     """
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(

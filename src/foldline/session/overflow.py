@@ -1,7 +1,7 @@
 """
 The reactive path: the provider rejected a view as too long.
 
-What it said teaches the real limit, and what the view really took. The view is then made strictly
+Its error names the real limit, and what the view really took. The view is then made strictly
 smaller, without asking a model, and may be sent once more. If that is too long as well, nothing is
 sent a third time: the error says what takes the room.
 """
@@ -42,7 +42,7 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
 
     Args:
         state: The session.
-        error: What the provider said: an exception, a response, or its JSON.
+        error: The error of the provider: an exception, a response, or its JSON.
         detectors: Further ones; see `foldline.models.overflow.detect`.
 
     Raises:
@@ -60,7 +60,7 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
     learned = state.settings
     try:
         for policy in (learned.policy, dropping()):
-            # Nobody is asked: the provider is waiting.
+            # No model is called: the provider is waiting.
             state.settings = replace(learned, policy=policy, reader=None)
             allowed = _reduce_budget(state)
             receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
@@ -85,12 +85,12 @@ def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> D
         raise error
     raise InputError(
         "The provider did not say that the request was too long",
-        hint="Give what it said: the exception, or the response.",
+        hint="Pass the exception, or the response.",
     )
 
 
 def _is_second(state: SessionState) -> bool:
-    """Tell whether an overflow was dealt with since the last message was appended."""
+    """Return True if an overflow was handled since the last message was appended."""
     now = len(state.current_view.log)
     since = takewhile(lambda batch: batch.at == now, reversed(state.history.batches))
     return any(
@@ -144,7 +144,7 @@ def _reduce_budget(state: SessionState) -> Budget:
 
 
 def _nobody(_: Ask) -> Reply:
-    return Reply(error="no model is asked after an overflow", retry=False, attempts=0)
+    return Reply(error="no model is called after an overflow", retry=False, attempts=0)
 
 
 # --- nothing is left -----------------------------------------------------------------------
@@ -182,8 +182,8 @@ def _final(
 
 _LABELS: Final = {
     "system and tools": "the system prompt and the tool schemas",
-    "task": "the first thing that the user said",
-    "latest": "the latest thing that the user said",
+    "task": "the first message of the user",
+    "latest": "the latest message of the user",
     "pinned": "what was pinned",
     "unread": "tool results that the model has not read yet",
     "pending": "calls that still wait for their results",

@@ -1,4 +1,4 @@
-"""Where the message with an id stands in the log; of a long one the store is asked."""
+"""Where the message with an id stands in the log; a long one is looked up in the store."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Positions(Mapping[str, int]):
         return iter([*early, *late[max(0, start - size) :]])
 
     def note(self, number: str, position: int) -> None:
-        """Keep in mind where a message stands that was read, so that nobody asks for it again."""
+        """Remember where a message stands that was read, so that it is looked up once."""
         with self._adding:
             if self._stored is not None:
                 self._known.setdefault(number, position)

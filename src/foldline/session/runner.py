@@ -80,7 +80,7 @@ class SessionRunner:
         """
         The log: every message as it was appended, in order.
 
-        Of a long session most of it is read from the store when it is first asked for; then it
+        Of a long session most of it is read from the store on first use; then it
         stays in memory. When the session is closed, nothing more can be read.
         """
         return self._state.current_view.log.whole()
@@ -100,7 +100,7 @@ class SessionRunner:
         """
         The receipts of everything that was tried, in order, undone compactions included.
 
-        Of attempts in a row that asked no model and changed nothing there is the first. Of a long
+        Of attempts in a row that called no model and changed nothing there is the first. Of a long
         session most of them are read from the store; see `receipt`.
 
         Raises:
@@ -144,7 +144,7 @@ class SessionRunner:
 
     @property
     def breaker(self) -> Breaker:
-        """Whether the summarizer is asked, as the receipts tell."""
+        """Whether the summarizer is called, as the receipts say."""
         return breaker(self._state)
 
     @property
@@ -158,7 +158,7 @@ class SessionRunner:
 
     def is_in_view(self, path: str) -> bool:
         """
-        Tell whether the model still sees a file as it read or wrote it last.
+        Return True if the model still sees a file as it read or wrote it last.
 
         Once a compaction has taken it out of sight, "already read" no longer holds.
 
@@ -184,7 +184,7 @@ class SessionRunner:
 
     def request_compaction(self, focus: str = "") -> None:
         """
-        Compact when the next view is asked for, whatever the triggers say.
+        Compact at the next view, whatever the triggers say.
 
         For tools that the model calls: the call gets its result first, and keeps it.
 
@@ -303,7 +303,7 @@ class SessionRunner:
         await self._acall(lambda: remember(self._state, text))
 
     async def arecall(self, handle: str, **access: Any) -> Recalled:
-        """Return what was really said under a handle; see `recall`."""
+        """Return the original content behind a handle; see `recall`."""
         return await self._acall(lambda: self._recall(handle, access))
 
     async def aexport(self, target: Target) -> int:
@@ -311,7 +311,7 @@ class SessionRunner:
         return await self._acall(lambda: export(self._state.current_view.log, target))
 
     async def aclose(self) -> None:
-        """Let go of the session; see `close`."""
+        """Close the session; see `close`."""
         async with self._lock:
             self._closed = True
             await self._background.aend()

@@ -38,7 +38,7 @@ class Session(SessionRunner):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
 
-    Append what was said, send what ``view`` returns. Every method may be called from any thread,
+    Append messages, send what ``view`` returns. Every method may be called from any thread,
     one at a time takes effect; those with an ``a`` before their name are for async programs. An
     exception or a cancellation leaves the session as it was before the call, or as after it.
 
@@ -192,7 +192,7 @@ class Session(SessionRunner):
                 answer = send(session.overflowed(error))
 
         Args:
-            error: What the provider said: the exception of any SDK, a response, or its JSON.
+            error: The error of the provider: an exception of any SDK, a response, or its JSON.
             detectors: Functions that know further errors: each is given a
                 `foldline.models.overflow.Failure` and returns True, or an ``Overflow`` with the
                 limit, where that is one.
@@ -265,7 +265,7 @@ class Session(SessionRunner):
         Give the session memory a text of your own, durably, in place of what is prepared.
 
         The next compaction that makes a snapshot puts it at its head, as it would the account of
-        a model, which is not asked then; what the text lacks is quoted beside it. Until then it
+        a model, which is not called then; what the text lacks is quoted beside it. Until then it
         waits, through pins and undoing too; undoing that compaction does not bring it back. What
         only looks like a heading, a mark or a handle of Foldline is written as ordinary words.
 
@@ -304,7 +304,7 @@ class Session(SessionRunner):
         max_chars: int | None = None,
     ) -> Recalled:
         """
-        Return what was really said under a handle, whole or in part.
+        Return the original content behind a handle, whole or in part.
 
         See `foldline.recall.recall` for the arguments.
 
@@ -333,7 +333,7 @@ class Session(SessionRunner):
         return self._call(lambda: export(self._state.current_view.log, target))
 
     def close(self) -> None:
-        """Let go of the session; closing twice is allowed."""
+        """Close the session; closing twice is allowed."""
         with self._lock:
             self._closed = True
             self._background.end()

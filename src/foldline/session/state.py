@@ -240,7 +240,7 @@ class SessionState:
         return pressure(self.fill, settings.budget, settings.policy, settings.config)
 
     def is_due(self) -> bool:
-        """Tell whether a compaction should be tried now, in constant time."""
+        """Return True if a compaction should be tried now, in constant time."""
         budget, fill = self.settings.budget, self.fill
         if not self.settings.config.enabled or fill <= budget.target:
             return False
@@ -248,7 +248,7 @@ class SessionState:
         return due and not self.throttle.holds(budget, fill)
 
     def is_memory_due(self) -> bool:
-        """Tell whether the next compaction should be prepared now, in constant time."""
+        """Return True if the next compaction should be prepared now, in constant time."""
         config, budget = self.settings.config, self.settings.budget
         if not (config.enabled and config.memory.enabled) or self.fill <= budget.target:
             return False

@@ -1,4 +1,4 @@
-"""Whether the summarizer is asked: one that gave nothing usable several times has a pause."""
+"""Whether the summarizer is called: one that failed several times in a row has a pause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def breaker(state: SessionState) -> Breaker:
 
 
 def was_usable(receipt: Receipt) -> bool | None:
-    """Tell whether the answers of a model were of use; None when no model was asked."""
+    """Return True if the answers of a model were usable; None when no model was called."""
     if not receipt.spent.attempts:
         return None
     fell_back = any(rung.outcome == "fallback" for rung in receipt.rungs)
@@ -47,7 +47,7 @@ def _is_other(state: SessionState, receipt: Receipt) -> bool:
 
 
 def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
-    """Return who is asked now, and if nobody is although somebody could, why."""
+    """Return the summarizer to call now; where it is paused, None and why."""
     reader, now = state.settings.reader, state.settings.clock()
     if reader is None:
         return None, ""
@@ -55,6 +55,6 @@ def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
     if found.allows(now):
         return reader, ""
     return None, (
-        f"The summarizer was not asked: the last {found.failures} compactions got nothing usable "
-        f"from it. It is asked again in {found.wait(now):.0f} seconds."
+        f"The summarizer was not called: the last {found.failures} compactions got nothing usable "
+        f"from it. It is called again in {found.wait(now):.0f} seconds."
     )

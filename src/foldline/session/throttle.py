@@ -37,7 +37,7 @@ class CompactionThrottle:
 
     def holds(self, budget: Budget, tokens: int) -> bool:
         """
-        Tell whether an automatic attempt has to wait.
+        Return True if an automatic attempt has to wait.
 
         It waits until the window has grown by ``rules.growth``, whatever the last one gave: one
         that freed nothing will not free more a message later, and one that just worked is not
@@ -48,7 +48,7 @@ class CompactionThrottle:
         return not (self.fitted and self.grown and tokens > budget.limit)
 
     def is_cold(self, now: float) -> bool:
-        """Tell whether the provider's cache has expired by ``now``, in seconds."""
+        """Return True if the provider's cache has expired by ``now``, in seconds."""
         return now - self.active > self.rules.cache_seconds
 
 
@@ -86,5 +86,5 @@ def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Press
 
 
 def rises(before: Level, after: Level) -> bool:
-    """Tell whether a threshold was passed upwards."""
+    """Return True if a threshold was passed upwards."""
     return LEVELS.index(after) > LEVELS.index(before)

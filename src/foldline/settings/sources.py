@@ -139,7 +139,7 @@ def resolve_template(value: object, folder: Path, *, inside: bool = False) -> ob
     Args:
         value: The name of a template, the text of one, or the name of a file.
         folder: Where that file is looked for.
-        inside: Whether it has to lie in the folder, as where somebody else wrote the setting.
+        inside: Whether it has to lie in the folder, as where the setting came with foreign code.
 
     Raises:
         InputError: The file is missing, too large or holds no text.
@@ -170,7 +170,7 @@ def read_template(path: Path) -> str:
         hint = f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}."
         raise InputError(f"The template {path} cannot be read: {error}", hint=hint) from error
     if not is_own_template(text) or len(text) > LONGEST_TEMPLATE:
-        hint = f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most."
+        hint = f"Write the instructions for a model, in {LONGEST_TEMPLATE:,} characters at most."
         why = f"The template {path} is empty, a single word, or too long."
         raise InputError(why, hint=hint)
     return text
@@ -280,7 +280,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
-    """Refuse what a file that came with somebody else's code must not decide."""
+    """Refuse what a file that came with foreign code must not decide."""
     for key in USERS:
         if key in values:
             hint = "Set it in your own settings, in the environment, or in the program."

@@ -178,7 +178,7 @@ class SqliteDatabase:
             )
 
     def close(self) -> None:
-        """Let go of the file; closing twice is allowed."""
+        """Close the file; closing twice is allowed."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

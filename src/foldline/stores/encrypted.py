@@ -166,7 +166,7 @@ class EncryptedStore(WrappedStore):
     def _decrypt_session(self, stored: StoredSession) -> StoredSession:
         open_, show = self._seal.open, self._seal.show
         memory = checkpoint = None
-        with suppress(StoreError):  # it is prepared anew; what was said is not affected
+        with suppress(StoreError):  # it is prepared anew; messages are not affected
             memory = stored.memory and stored.memory.map(open_, show)
         with suppress(StoreError):  # the compactions themselves tell the same
             checkpoint = stored.checkpoint and stored.checkpoint.map(open_)

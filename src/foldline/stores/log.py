@@ -1,4 +1,4 @@
-"""What the archive has of a session, in order, read when it is asked for."""
+"""What the archive has of a session, in order, read on demand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Row = TypeVar("Row")
 
 
 def replaced_error(name: str) -> StoreError:
-    """Say that a session is not the one that was opened, or is gone."""
+    """Return the error for a session that was replaced or deleted since it was opened."""
     return StoreError(
         f"The session {name!r} was deleted or replaced since it was opened here; nothing was "
         "recorded.",
@@ -39,9 +39,9 @@ def replaced_error(name: str) -> StoreError:
 
 
 def overtaken(name: str) -> StoreError:
-    """Say that somebody else has changed a session since it was opened."""
+    """Return the error for a session that another writer changed since it was opened."""
     return StoreError(
-        f"The session {name!r} was changed by somebody else since it was opened here; nothing was "
+        f"The session {name!r} was changed by another writer since it was opened; nothing was "
         "recorded.",
         hint="Open it again to go on from its newest state, and let one process at a time write "
         "to a session.",
@@ -54,7 +54,7 @@ def next_kept(ids: Sequence[str], start: int) -> int:
 
 
 class LazySequence(Sequence[Row]):
-    """A sequence whose parts are read when they are asked for; it equals any of the same items."""
+    """A sequence whose parts are read on demand; it equals any of the same items."""
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> list[Row]:

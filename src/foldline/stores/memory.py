@@ -112,7 +112,7 @@ class MemoryStore:
             return sum(kept.size for kept in self._kept.values())
 
     def close(self) -> None:
-        """Do nothing: what is in memory stays until the store itself is gone."""
+        """Do nothing: what is in memory stays as long as the store itself."""
 
     def _newest(self) -> list[_Kept]:
         """Return the sessions, the one that was changed last first."""

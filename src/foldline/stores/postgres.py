@@ -29,7 +29,7 @@ class PostgresStore(SqlStore):
         connection.execute("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
 
     def _begin_delete(self, connection: Connection) -> None:
-        # A writer must not point at a content that is being found to belong to nobody.
+        # A writer must not point at content that is being deleted as unused.
         connection.execute(
             "LOCK TABLE sessions, messages, batches, memories, checkpoints, blobs"
             " IN SHARE ROW EXCLUSIVE MODE"

@@ -130,7 +130,7 @@ class StoredSession:
     """
     Everything that is kept of a session; ``generation`` counts the changes made to it.
 
-    ``ids`` are those of ``messages``. They and the batches may be read only when they are asked
+    ``ids`` are those of ``messages``. They and the batches may be read only when they are used
     for, as long as the store is open: what was recorded stays. ``memory`` is what is prepared for
     its next compaction, None when nothing is; ``checkpoint`` the newest that holds. ``number`` is
     never that of another session, even of one that gets the name of a deleted one.
@@ -274,7 +274,7 @@ class Store(Protocol):
         """
         Remove sessions for good, and every content that no other session holds.
 
-        Names that are not there are passed over. Whoever has such a session open gets a
+        Names that are not there are passed over. A process that has such a session open gets a
         StoreError at the next change.
 
         Returns:
@@ -287,5 +287,5 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the store; closing twice is allowed."""
+        """Close the store; closing twice is allowed."""
         ...

@@ -39,7 +39,7 @@ class RedactingStore(WrappedStore):
         """
         try:
             clean = change.map(self._redact)
-        except Exception as error:  # noqa: BLE001  # a hook is a stranger's code
+        except Exception as error:  # noqa: BLE001  # a hook is code of the caller
             raise StoreError(
                 f"The redaction hook failed: {type(error).__name__}; nothing was recorded.",
                 hint="Mend the hook; what it failed on is not shown, as it may be secret.",

@@ -85,7 +85,7 @@ def session_values(head: SessionHead) -> tuple[Any, ...]:
 
 
 def is_there(connection: Connection, session: int) -> bool:
-    """Return True if nobody has deleted a session."""
+    """Return True if a session has not been deleted."""
     row = connection.execute("SELECT id FROM sessions WHERE id = ?", (session,)).fetchone()
     return row is not None
 
@@ -166,7 +166,7 @@ def memory(connection: Connection, session: int) -> StoredMemory | None:
     ).fetchone()
     try:
         return None if row is None else _memory(row)
-    except StoreError:  # it is prepared anew; what was said is not affected
+    except StoreError:  # it is prepared anew; messages are not affected
         return None
 
 

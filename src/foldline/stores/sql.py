@@ -38,7 +38,7 @@ class SqlStore:
             return found
         with self._database.writing() as connection:
             self._insert(connection, head)
-            # After inserting, which waits for whoever is locking the archive.
+            # After inserting, which waits for the lock of the archive.
             self._compare(_check_value(connection))
         created = self.load(head.name)
         if created is None:
@@ -147,7 +147,7 @@ class SqlStore:
         return int(size)
 
     def close(self) -> None:
-        """Let go of the database; closing twice is allowed."""
+        """Close the database; closing twice is allowed."""
         self._database.close()
 
     # --- encryption ------------------------------------------------------------------------
@@ -165,7 +165,8 @@ class SqlStore:
             check: What tells the key.
 
         Returns:
-            What tells its key now: another one if somebody else was first, "" if it has sessions.
+            What identifies its key now: another one if another process came first, "" if it has
+            sessions.
         """
         with self._database.writing() as connection:
             self._begin_lock(connection)

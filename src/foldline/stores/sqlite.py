@@ -85,7 +85,7 @@ class SqliteStore(SqlStore):
         return int((pages - free) * page)
 
     def _insert(self, connection: Connection, head: SessionHead) -> None:
-        # A number is never given out again: whoever still reads a session that was deleted must
+        # A number is never used again: a process that still reads a deleted session must
         # not find another one in its place.
         connection.execute(
             'INSERT INTO sessions (id, name, dialect, model, "window", created, updated,'

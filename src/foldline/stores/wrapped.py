@@ -47,5 +47,5 @@ class WrappedStore:
         return self._store.size()
 
     def close(self) -> None:
-        """Let go of the store; closing twice is allowed."""
+        """Close the store; closing twice is allowed."""
         self._store.close()

@@ -122,7 +122,7 @@ def _skills(view: View) -> frozenset[Site]:
 
 
 def _replies(view: View) -> frozenset[Site]:
-    """Return where results stand that hold what the user said to a call."""
+    """Return where results stand that hold the answer of the user to a call."""
     return frozenset(
         site
         for call_site, site in view.pairing.answers.items()

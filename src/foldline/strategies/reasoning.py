@@ -28,7 +28,7 @@ class Reasoning:
     name: ClassVar[str] = "reasoning"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Leave out all reasoning before the latest thing that the user said."""
+        """Leave out all reasoning before the latest message of the user."""
         yield from ()
         user_positions = [i for i, message in enumerate(view.messages) if message.is_from_user()]
         end = user_positions[-1] if user_positions else 0

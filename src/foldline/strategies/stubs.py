@@ -17,7 +17,7 @@ DEPTH = 8
 
 
 def is_stub(text: str) -> bool:
-    """Tell whether a text is a stub that an earlier edit left."""
+    """Return True if a text is a stub that an earlier edit left."""
     return text.startswith(CLEARED)
 
 

@@ -217,7 +217,7 @@ def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
 
 
 def _is_written(part: Part, site: CutSite, text: str) -> bool:
-    """Return True if somebody wrote a text: agents without tools get outputs as text parts too."""
+    """Return True if a text was written: agents without tools get outputs as text parts too."""
     is_output = site.rank == "tool" and site.tokens > SURELY_OUTPUT
     return (isinstance(part, Text) and not is_output) or is_report(text)
 

@@ -58,7 +58,7 @@ class SplintrCounter:
 
     @staticmethod
     def available(family: str) -> bool:
-        """Tell whether the package is installed and has the family's vocabulary."""
+        """Return True if the package is installed and has the family's vocabulary."""
         return family in VOCABULARIES and find_spec("splintr") is not None
 
     def count(self, text: str) -> int:

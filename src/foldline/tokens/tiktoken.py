@@ -2,7 +2,7 @@
 Exact counting with tiktoken, if its vocabulary is already on this disk.
 
 tiktoken downloads a vocabulary on first use, and again when the cached file is damaged. So the
-file is looked up where tiktoken would look, and its content checked, before tiktoken is asked.
+file is looked up where tiktoken would look, and its content checked, before tiktoken is called.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class TiktokenCounter:
 
     @staticmethod
     def available(family: str) -> bool:
-        """Tell whether tiktoken can load the family's vocabulary without the network."""
+        """Return True if tiktoken can load the family's vocabulary without the network."""
         vocabulary = VOCABULARIES.get(family)
         if vocabulary is None or find_spec("tiktoken") is None:
             return False

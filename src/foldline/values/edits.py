@@ -52,7 +52,7 @@ class Fold:
 
 @frozen
 class Insert:
-    """Show a message that nobody sent, behind the one with the id ``after`` ("" for the start)."""
+    """Show a message of our own, behind the one with the id ``after`` ("" for the start)."""
 
     after: str
     message: Message

@@ -2,7 +2,7 @@
 Frames: what agents put around the user's own words in messages of the user's role.
 
 A frame is known by its structure: a tag, closed again, or a heading, at the beginning of a text;
-at the end of a text a tag that begins a line. What stands between words is somebody's quote, and
+at the end of a text a tag that begins a line. What stands between words is a quote, and
 a tag that is not closed is nothing but words.
 """
 
@@ -99,7 +99,7 @@ _QUEUED: Final = {
         "\n\nThis is how Claude Code surfaces messages",
     ),
 }
-"""How reminders of OpenCode and Claude Code begin that hold what a user said, and may end."""
+"""How reminders of OpenCode and Claude Code begin that hold words of a user, and may end."""
 
 _AFTER_TASK: Final = lazy_pattern(r"\s{0,4}(?:Full transcript available at:|Read the output file)")
 _CLAUDE_MD: Final = "# claudeMd"
@@ -176,7 +176,7 @@ def user_words(message: Message) -> str:
 
 
 def has_words(message: Message) -> bool:
-    """Return True if a user said or showed something in a message, beside all frames."""
+    """Return True if there is something of a user in a message, beside all frames."""
     if message.origin in _MADE or not message.is_from_user():
         return False
     shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)

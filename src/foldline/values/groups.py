@@ -215,8 +215,8 @@ def pending_calls(messages: Sequence[Message], calls: Iterable[Site]) -> frozens
     """
     Return which of some calls without a result may still get one.
 
-    A call may while nobody went on without it: no user spoke after it, and the model said nothing
-    after any other result that came in later.
+    A call may while the conversation did not go on without it: no user spoke after it, and the
+    model said nothing after any other result that came in later.
 
     Args:
         messages: The conversation in order.

@@ -85,10 +85,10 @@ class Register:
 
 class Handles(Mapping[str, str]):
     """
-    The handles of a conversation, each worked out when it is asked for.
+    The handles of a conversation, each computed on demand.
 
     Args:
-        log: The ids of everything that was ever said.
+        log: The ids of all messages of the log.
         beside: What is shown and may not be in the log: snapshots, and what a repair inserted.
     """
 

@@ -183,7 +183,7 @@ class Message:
         return any(isinstance(part, ToolResult) for part in self.parts)
 
     def is_from_user(self) -> bool:
-        """Tell whether a user said something here, rather than a tool, or this library."""
+        """Return True if this holds words of a user, rather than of a tool or of this library."""
         return (
             self.role == "user"
             and self.origin != "repair"
@@ -226,7 +226,7 @@ class Message:
         )
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
-        """Return a copy with other parts, marked as no longer what the wire said."""
+        """Return a copy with other parts, marked as no longer intact."""
         return replace(self, parts=parts, intact=False)
 
     def with_part(self, index: int, part: Part) -> Message:

@@ -55,7 +55,7 @@ ALIKE: Final = 24
 """Characters of a first line by which another task is known."""
 
 SAMPLE: Final = 200
-"""Lines by which prose is told from code and data."""
+"""Lines that distinguish prose from code and data."""
 
 
 def observations(messages: Sequence[Message]) -> dict[int, bool]:
@@ -138,7 +138,7 @@ def _acts(message: Message) -> bool:
 
 
 def _is_like(text: str, task: str) -> bool:
-    """Return True if a text begins with the same line as the first that the user said."""
+    """Return True if a text begins with the same line as the first message of the user."""
     line = task[:400].partition("\n")[0].strip()
     return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
 

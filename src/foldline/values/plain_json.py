@@ -1,4 +1,4 @@
-"""JSON values whose texts and containers are Python's own, so that no stranger is called."""
+"""JSON values whose texts and containers are Python's own, so that no foreign method is called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from operator import is_
 from typing import Any, Final
 
 DEEPEST: Final = 200
-"""Levels that are looked at; what is nested deeper is refused by whoever reads it."""
+"""Levels that are looked at; what is nested deeper is refused by the reader."""
 
 
 def plain(value: Any) -> Any:

@@ -89,7 +89,7 @@ def _find_last_answer(messages: Sequence[Message]) -> int:
 
 
 def _tells(message: Message) -> bool:
-    """Tell whether a message brings results, or the note that a repair made of some."""
+    """Return True if a message brings results, or the note that a repair made of some."""
     return bool(message.results) or message.origin == "repair"
 
 

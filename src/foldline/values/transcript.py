@@ -1,4 +1,4 @@
-"""The transcript: what was said, in order, never edited in place."""
+"""The transcript: all messages, in order, never edited in place."""
 
 from __future__ import annotations
 

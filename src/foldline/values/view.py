@@ -80,7 +80,7 @@ class View:
     @cached_property
     def history(self) -> tuple[Message, ...]:
         """
-        What was really said and done at every position.
+        The original message at every position.
 
         Commands of an agent without tool calls are calls, and what came of them their results.
         """
@@ -88,7 +88,7 @@ class View:
 
     @cached_property
     def history_pairing(self) -> Pairing:
-        """Which result answers which call in what was really said."""
+        """Which result answers which call in the original messages."""
         same = all(map(is_, self.history, self.messages))
         return self.pairing if same else pair(self.history)
 
@@ -136,7 +136,7 @@ class View:
         return self.vocabulary or Vocabulary.of(self.originals.values())
 
     def original(self, index: int) -> Message:
-        """Return what was really said at a position of the view."""
+        """Return the original message at a position of the view."""
         message = self.messages[index]
         return self.originals.get(message.id, message)
 

@@ -1,7 +1,7 @@
 """
 The vocabulary of a conversation: the names that user and agent wrote, kept up to date.
 
-What somebody wrote matters; what only stood in the output of a tool mostly does not. So only
+What user or agent wrote matters; what only stood in the output of a tool mostly does not. So only
 words of people and models are indexed, which are a small part of a history.
 """
 

@@ -339,7 +339,7 @@ class Knowledge:
         return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))
 
     def close(self) -> None:
-        """Let go of the file; closing twice is allowed."""
+        """Close the file; closing twice is allowed."""
         self._database.close()
 
     def __enter__(self) -> Self:
