@@ -33,7 +33,7 @@ import splintr
 
 import fit_wide
 import token_corpus
-from foldline.tokens import estimate, non_ascii_tokens
+from foldline.tokens import estimate
 from foldline.tokens import splintr as counting
 
 VOCABULARIES = {**counting.VOCABULARIES, "modernbert": "modernbert", "whisper": "whisper"}
@@ -99,11 +99,10 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
     ]
     importance = np.array([0.25 if name in OLD else 1.0 for name in estimate.FAMILIES])
     classes = fit_wide.classify(fit_wide.price(texts + words, tokenizers), importance)
-    Path(str(non_ascii_tokens.__file__)).with_name(non_ascii_tokens.CLASSES_FILE).write_bytes(
+    Path(str(estimate.__file__)).with_name(estimate.CLASSES_FILE).write_bytes(
         fit_wide.packed(classes)
     )
-    for module in (non_ascii_tokens, estimate):
-        importlib.reload(module)
+    importlib.reload(estimate)
     return classes.prices
 
 

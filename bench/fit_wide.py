@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from foldline.tokens.non_ascii_tokens import CHARACTER_CLASSES, PAIR_CLASSES
+from foldline.tokens.estimate import CHARACTER_CLASSES, PAIR_CLASSES
 
 PAIRS = 7_168
 SEEN = 8  # times: what a pair costs is not known from fewer
@@ -202,7 +202,7 @@ def _distances(points: Any, centres: Any) -> Any:
 
 
 def packed(classes: Classes) -> bytes:
-    """Return the tables as `foldline.tokens.non_ascii_tokens` reads them."""
+    """Return the tables as `foldline.tokens.estimate` reads them."""
     order = sorted(classes.pairs)
     numbers = bytes(classes.pairs[pair] for pair in order)
     units = np.array([(pair >> 16, pair & 0xFFFF) for pair in order], "<u2").tobytes()

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from foldline import Config, Reply, Session
-from foldline.core.circuit_breaker import BreakerSettings
+from foldline.core.limits import BreakerSettings
 from foldline.core.prepared import MemorySettings
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.session.hooks import Hooks

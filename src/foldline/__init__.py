@@ -9,7 +9,7 @@ Context engineering for long-running LLM agents.
     s.view()
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.api import Compaction as Compaction
 from foldline.api import compact as compact
@@ -8,7 +8,7 @@ from foldline.core.asks import Ask as Ask
 from foldline.core.asks import Reply as Reply
 from foldline.core.budget import Budget as Budget
 from foldline.core.config import Config as Config
-from foldline.core.spending import Limits as Limits
+from foldline.core.limits import Limits as Limits
 from foldline.core.strategy import Policy as Policy
 from foldline.engine.policies import policy as policy
 from foldline.engine.receipt import Receipt as Receipt

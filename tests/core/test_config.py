@@ -5,9 +5,9 @@ import json
 import pytest
 
 from foldline import Config, Limits, Session, compact
-from foldline.core.config import POLICY_NAMES
-from foldline.core.thresholds import COMFORT, Room
-from foldline.engine.policies import POLICIES
+from foldline.core.budget import COMFORT, Room
+from foldline.core.config import POLICY_NAMES, SCENARIOS
+from foldline.engine.policies import POLICIES, configure
 from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
 
@@ -159,3 +159,32 @@ def test_a_single_call_heeds_the_configuration():
     room = Config().replace(room={"window": 12_000})
     assert compact(messages, config=room).receipt.status == "compacted"
     assert compact(messages, config=Config(enabled=False), window=12_000).receipt.edits
+
+
+@pytest.mark.requirement("K40")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_is_valid_differs_from_the_defaults_and_makes_a_policy(name):
+    config = Config.scenario(name)
+    assert config != Config()
+    assert configure(config).rungs
+    for window in (4_096, 200_000, 1_000_000):
+        levels = config.levels(window)
+        assert 0 < levels.clear <= levels.warn < levels.act < levels.hard <= window
+
+
+@pytest.mark.requirement("K40")
+def test_scenarios_differ_in_the_way_that_their_work_does():
+    coding, support, research, light = (
+        Config.scenario(name) for name in ("coding", "support", "research", "lightweight")
+    )
+    assert coding.clearing.keep > support.clearing.keep == light.clearing.keep
+    assert research.thresholds.target > coding.thresholds.target > light.thresholds.target
+    assert research.files.count > coding.files.count > support.files.count == 0
+    assert research.outputs.hard > coding.outputs.hard > support.outputs.hard
+
+
+@pytest.mark.requirement("K40")
+def test_a_scenario_can_be_changed_and_an_unknown_one_is_refused():
+    assert Config.scenario("coding", clearing={"keep": 9}).clearing.keep == 9
+    with pytest.raises(BudgetError, match=r"no scenario 'codding'.*Did you mean 'coding'"):
+        Config.scenario("codding")

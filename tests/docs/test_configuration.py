@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from foldline import Config
-from foldline.core.cost import pays_after
-from foldline.core.scenarios import SCENARIOS
+from foldline.core.config import SCENARIOS
+from foldline.core.economy import pays_after
 from foldline.core.settings_codec import leaves
 from foldline.engine.events import Event
 from foldline.engine.policies import POLICIES

@@ -1,7 +1,7 @@
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.budget import Budget
-from foldline.core.outcome import Outcome, RungReport
+from foldline.core.strategy import Outcome, RungReport
 from foldline.engine.receipt import build_receipt, recallable
 from foldline.values.edits import Drop, Fold, Insert, Rewrite
 from foldline.values.handles import handles

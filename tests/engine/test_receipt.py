@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from foldline.core.outcome import RungReport
+from foldline.core.strategy import RungReport
 from foldline.engine.receipt import Receipt
 from foldline.values.edits import Drop, Rewrite
 

@@ -1,10 +1,22 @@
-"""One function cuts documents and queries, in any script."""
+from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.relevance.terms import LONGEST, LONGEST_REMEMBERED, cut_terms, term_set, terms
+from foldline.relevance.terms import (
+    LONGEST,
+    LONGEST_REMEMBERED,
+    cut_terms,
+    discount,
+    flat_rarity,
+    overlap,
+    rarity,
+    stem,
+    term_set,
+    terms,
+    worth,
+)
 
 
 def test_a_word_is_found_in_any_of_its_forms():
@@ -78,3 +90,70 @@ def test_only_short_texts_are_remembered():
     assert cut_terms(short) is cut_terms("".join(short))
     assert cut_terms(long) == cut_terms(long)
     assert cut_terms(long) is not cut_terms(long)
+
+
+# Pairs of the algorithm's own vocabulary (snowballstem.org/algorithms/english).
+PAIRS = {
+    "consign": "consign", "consigned": "consign", "consignment": "consign",
+    "consistency": "consist", "consolations": "consol", "conspicuous": "conspicu",
+    "constables": "constabl", "knackeries": "knackeri", "knavish": "knavish",
+    "kneeling": "kneel", "knightly": "knight", "happily": "happili", "generously": "generous",
+    "communism": "communism", "national": "nation", "rationalize": "ration",
+    "hopping": "hop", "hoped": "hope", "hoping": "hope", "cries": "cri", "ties": "tie",
+    "gas": "gas", "gaps": "gap", "kiwis": "kiwi", "exceeds": "exceed", "luxuriated": "luxuri",
+    "dying": "die", "skies": "sky", "news": "news", "relational": "relat", "goodness": "good",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "expected"), PAIRS.items())
+def test_the_algorithm_is_the_published_one(word, expected):
+    assert stem(word) == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [
+        ("went", "go"),
+        ("children", "child"),
+        ("bought", "buying"),
+        ("mum", "mother"),
+        ("ran", "runs"),
+    ],
+)
+def test_forms_that_no_rule_knows_meet_their_word(form, word):
+    assert stem(form) == stem(word)
+
+
+@pytest.mark.parametrize("word", ["", "a", "py", "42", "v2", "naïve", "数据"])
+def test_what_is_no_english_word_stays_as_it_is(word):
+    assert stem(word) == word
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz", max_size=40))
+def test_a_stem_is_never_empty_and_never_longer_by_more_than_one_letter(word):
+    assert bool(stem(word)) == bool(word)
+    assert len(stem(word)) <= max(len(word) + 1, 11)
+
+
+counts = st.integers(0, 10_000)
+
+
+@given(counts, counts)
+def test_a_rarer_term_says_more_and_none_says_less_than_nothing(held: int, whole: int):
+    for measure in (rarity, flat_rarity):
+        assert measure(held, whole) > measure(held + 1, whole + 0) >= 0
+    assert flat_rarity(0, whole) <= flat_rarity(0, whole + 1)
+
+
+def test_repeating_a_term_counts_less_and_less_and_long_texts_discount_it():
+    assert worth(2, discount(10, 10)) > worth(1, discount(10, 10)) > worth(1, discount(30, 10))
+    assert worth(3) - worth(2) < worth(2) - worth(1)
+    assert worth(10_000) < 2
+
+
+@given(st.frozensets(st.text(max_size=3)), st.frozensets(st.text(max_size=3)))
+def test_overlap_is_a_share_and_does_not_depend_on_the_order(
+    one: frozenset[str], other: frozenset[str]
+):
+    assert 0 <= overlap(one, other) == overlap(other, one) <= 1
+    assert overlap(one, one) == float(bool(one))

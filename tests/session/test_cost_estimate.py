@@ -8,7 +8,7 @@ from tests.session.test_hooks import turns
 
 from foldline import Reply, Session
 from foldline.core.asks import Ask, ModelLimits
-from foldline.core.cost import pays_after
+from foldline.core.economy import pays_after
 from foldline.models.info import Prices
 from foldline.stores.memory import MemoryStore
 

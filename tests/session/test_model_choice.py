@@ -10,8 +10,8 @@ import pytest
 
 import foldline
 from foldline.core.asks import Ask
+from foldline.core.budget import Room
 from foldline.core.config import Config
-from foldline.core.thresholds import Room
 from foldline.errors import FoldlineError
 from foldline.models import model
 from foldline.testing import ScriptedServer

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from foldline.errors import StoreError
-from foldline.session import Session, positions
-from foldline.session.positions import Positions
+from foldline.session import Session, log
+from foldline.session.log import Positions
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredMessage
@@ -56,7 +56,7 @@ IDS = [f"{number:032x}" for number in range(10)]
 @pytest.fixture
 def stored_ids(place, monkeypatch):
     """Ids that are left in the store: three are more than are read at once."""
-    monkeypatch.setattr(positions, "AT_ONCE", 3)
+    monkeypatch.setattr(log, "EAGER_IDS", 3)
     store = open_store(place)
     for name, ids in (("s", IDS[:6]), ("other", IDS[5:])):
         store.begin(SessionHead(name))
@@ -134,7 +134,7 @@ class OnlyFound(Sequence):
 
 
 def test_an_id_is_found_in_a_store_that_says_nothing_of_holes(monkeypatch):
-    monkeypatch.setattr(positions, "AT_ONCE", 3)
+    monkeypatch.setattr(log, "EAGER_IDS", 3)
     assert Positions("s", OnlyFound())[IDS[4]] == 4
 
 

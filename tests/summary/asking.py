@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import Ask, ModelLimits, Reply, drive
-from foldline.core.spending import within
+from foldline.core.limits import within
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.snapshot.phrases import ACCOUNT
 from foldline.summary.summarize import Summarize

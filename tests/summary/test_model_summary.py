@@ -8,7 +8,7 @@ from tests.summary.asking import fold, history
 
 import foldline
 from foldline.core.asks import ModelLimits, Reply, drive
-from foldline.core.spending import Limits
+from foldline.core.limits import Limits
 from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.formats.registry import DIALECTS

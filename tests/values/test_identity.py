@@ -1,11 +1,21 @@
+from __future__ import annotations
+
 import subprocess
 import sys
+from operator import is_
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, T, U, c
 
-from foldline.values.identity import canonical_json, content_hash, derived_id, identify
+from foldline.values.identity import (
+    canonical_json,
+    content_hash,
+    derived_id,
+    identify,
+    shared_length,
+)
 from foldline.values.messages import Message, Text, Thinking
 
 
@@ -77,3 +87,29 @@ def test_derived_ids_differ_from_each_other_and_have_the_usual_form():
 
 def test_texts_with_half_a_surrogate_pair_make_an_id_too():
     assert derived_id("\udcff half") == derived_id("\udcff half") != derived_id("half")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "length"),
+    [
+        ("", "", 0),
+        ("abc", "abd", 2),
+        ("abc", "abcd", 3),
+        ("abcb", "xbcb", 0),
+        ([1, 2], (1, 2), 2),
+        ([float("nan")], [float("nan")], 0),
+    ],
+)
+def test_it_counts_up_to_the_first_difference(left, right, length):
+    assert shared_length(left, right) == shared_length(right, left) == length
+
+
+def test_an_item_is_equal_to_itself_whatever_it_says():
+    item = float("nan")
+    assert shared_length([item], [item]) == 1
+
+
+def test_what_counts_as_the_same_is_up_to_the_caller():
+    one, other = [1], [1]
+    assert shared_length([one, one], [one, other], is_) == 1
+    assert shared_length(["a", "b"], [1, 2], lambda word, number: ord(word) == number + 96) == 2

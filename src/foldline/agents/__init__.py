@@ -5,6 +5,6 @@ Agents: a model, tools and a session, run step by step; and agents that such an 
         print(agent.run("Fix the build.").text)
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.agents.agent import Agent as Agent
 from foldline.agents.checkpoint import WorkspaceChanges as WorkspaceChanges

@@ -13,8 +13,8 @@ import click
 from foldline.cli.options import NumberType, together
 from foldline.cli.output import plural
 from foldline.core.config import Config
+from foldline.core.limits import Spent
 from foldline.core.settings_codec import leaves, unknown_key_error
-from foldline.core.spending import Spent
 from foldline.core.strategy import Policy
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.engine.policies import POLICIES, tuning

@@ -6,6 +6,6 @@ The context builder: what one call of a model sees, chosen, ordered, shortened a
     print(builder.build(user_query="Why is the build red?", system_instructions="Be brief."))
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -36,7 +36,7 @@ from foldline.context.structure import (
     as_messages,
     shared_prefix,
 )
-from foldline.core.spending import Limits, within
+from foldline.core.limits import Limits, within
 from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
 from foldline.tokens.choose import choose_counter

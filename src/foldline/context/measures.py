@@ -11,8 +11,7 @@ from unicodedata import normalize
 from foldline.context.packets import ContextPacket
 from foldline.context.shorten import units
 from foldline.context.structure import ContextItem
-from foldline.relevance.rarity import flat_rarity
-from foldline.relevance.terms import UNSPACED, term_set, terms
+from foldline.relevance.terms import UNSPACED, flat_rarity, term_set, terms
 
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""

@@ -11,8 +11,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig, Place, place_of
 from foldline.context.shorten import units
-from foldline.relevance.rarity import flat_rarity
-from foldline.relevance.terms import cut_terms, term_set
+from foldline.relevance.terms import cut_terms, flat_rarity, term_set
 from foldline.retrieval.documents import Document, diverse
 from foldline.retrieval.embedding import Embedder
 from foldline.retrieval.index import Index

@@ -11,8 +11,7 @@ from typing import Final
 from foldline.context.settings import ContextWords
 from foldline.relevance.alarms import is_alarm
 from foldline.relevance.names import items
-from foldline.relevance.rarity import flat_rarity
-from foldline.relevance.terms import terms
+from foldline.relevance.terms import flat_rarity, terms
 from foldline.values.tokens import TokenCounter
 
 HEAD: Final = 0.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
-from foldline.core.spending import Spent
+from foldline.core.limits import Spent
 from foldline.core.validation import whole
 from foldline.errors import BudgetError
 from foldline.frozen import field, frozen

@@ -1,14 +1,14 @@
-"""Strategies propose plans; a policy is an ordered list of them with triggers."""
+"""What a strategy is given and proposes, the rungs of a policy, and what became of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from foldline.core.asks import ModelLimits, Steps
 from foldline.core.economy import Economy
+from foldline.core.limits import Limits, Spent
 from foldline.core.prepared import Prepared
-from foldline.core.spending import Limits
 from foldline.core.summary_settings import SummarySettings
 from foldline.frozen import field, frozen, replace
 from foldline.values.edits import Edit
@@ -122,3 +122,59 @@ def force_policy(policy: Policy) -> Policy:
         replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
     )
     return Policy(policy.name, rungs)
+
+
+Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
+
+
+@frozen
+class RungReport:
+    """
+    What one rung did.
+
+    ``outcome`` is "applied", "fallback" when it was by lesser means than intended, "skipped" or
+    "rejected"; ``freed`` the tokens that it saved.
+    """
+
+    name: str
+    outcome: Literal["applied", "fallback", "skipped", "rejected"]
+    freed: int = 0
+    reason: str = ""
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Whether the view is what this rung made of it."""
+        return self.outcome in ("applied", "fallback")
+
+
+@frozen
+class Evicted:
+    """
+    What a compaction took out of sight of the files that tools had read, written or changed.
+
+    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
+    again. ``unknown`` counts results of such tools whose path is not known.
+    """
+
+    files: tuple[str, ...] = ()
+    unknown: int = 0
+
+
+@frozen
+class Outcome:
+    """
+    The result of a compaction.
+
+    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
+    ``spent`` is what the model calls took, ``evicted`` which files left the view, ``needed``
+    the tokens of what must stay where that is more than the budget, else 0.
+    """
+
+    status: Status
+    reason: str
+    view: View
+    edits: tuple[Edit, ...] = ()
+    rungs: tuple[RungReport, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
+    needed: int = 0

@@ -10,6 +10,6 @@ Processes are started anew: a program that calls `run` does so under ``if __name
 that computes a Dask graph.
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.corpus.compacting import Compact as Compact
 from foldline.corpus.compacting import MeasureRetention as MeasureRetention

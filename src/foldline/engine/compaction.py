@@ -8,9 +8,8 @@ from typing import Literal
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.outcome import Outcome, RungReport
-from foldline.core.spending import within
-from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.core.limits import within
+from foldline.core.strategy import CompactionContext, Outcome, Plan, Policy, Rung, RungReport
 from foldline.frozen import frozen, replace
 from foldline.reinjection.reinject import (
     ReinjectionItems,

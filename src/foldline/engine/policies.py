@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
+from foldline.core.budget import Thresholds
 from foldline.core.config import Config
 from foldline.core.economy import Economy
 from foldline.core.retention_settings import Clearing
 from foldline.core.strategy import Policy, Rung
-from foldline.core.thresholds import Thresholds
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError
 from foldline.frozen import replace

@@ -9,9 +9,9 @@ from sys import intern
 from typing import Any
 
 from foldline.core.budget import Budget
-from foldline.core.outcome import Evicted, Outcome, RungReport, Status
+from foldline.core.limits import Spent
 from foldline.core.prepared import Prepared
-from foldline.core.spending import Spent
+from foldline.core.strategy import Evicted, Outcome, RungReport, Status
 from foldline.frozen import field, frozen, replace, to_dict
 from foldline.redaction import redact_json
 from foldline.values.edits import Drop, Edit, Fold, Rewrite

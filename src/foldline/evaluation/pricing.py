@@ -19,8 +19,8 @@ from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
-from foldline.values.beginnings import shared_length
 from foldline.values.edits import apply
+from foldline.values.identity import shared_length
 from foldline.values.messages import Message, Usage
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from foldline.frozen import replace
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from foldline.values.transcript import Transcript

@@ -13,7 +13,7 @@ from foldline.api import compact_transcript
 from foldline.core.asks import Ask, Reply
 from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.cost import pays_after
+from foldline.core.economy import pays_after
 from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError

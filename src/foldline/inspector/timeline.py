@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.session.batches import BOUND, Batch
-from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply_by_id
+from foldline.values.identity import shared_length
 from foldline.values.messages import Message, Opaque, Usage
 from foldline.values.tokens import TokenCounter
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+from foldline.core.budget import Levels
 from foldline.core.config import Config
-from foldline.core.thresholds import Levels
 from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.formats.registry import DIALECTS

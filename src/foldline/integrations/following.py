@@ -23,8 +23,7 @@ from foldline.session import Session
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
 from foldline.stores.protocol import Store
-from foldline.values.beginnings import shared_length
-from foldline.values.identity import content_hash
+from foldline.values.identity import content_hash, shared_length
 from foldline.values.messages import Message
 
 BRANCHES: Final = 16

@@ -6,6 +6,6 @@ What agents remember between conversations, and the documents that they know.
     knowledge = Knowledge.open("knowledge.db")
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.memory.item_rows import Forgotten as Forgotten
 from foldline.memory.items import Added as Added

@@ -9,7 +9,7 @@ from foldline.memory.directions import EMBEDDERS
 from foldline.memory.term_index import LEVELLED, TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
-from foldline.sqlite.database import Schema
+from foldline.sqlite import Schema
 
 LIVE, SUPERSEDED, FORGOTTEN = "live", "superseded", "gone"
 """A revision is what is remembered, was replaced by a later one, or was forgotten."""
@@ -146,6 +146,6 @@ def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresS
         from foldline.postgres.database import PostgresDatabase
 
         return PostgresDatabase(place, server)
-    from foldline.sqlite.database import SqliteDatabase
+    from foldline.sqlite import SqliteDatabase
 
     return SqliteDatabase(place, file)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, Final
 
-from foldline.relevance.rarity import rarity, worth
+from foldline.relevance.terms import rarity, worth
 from foldline.sql import Connection, Parameters
 
 LEVELS: Final = (2, 4, 8)

@@ -30,7 +30,7 @@ from foldline.retrieval.embedding import Matrix
 from foldline.retrieval.index import LONGEST_QUERY
 from foldline.retrieval.lexical import AFTER, BEFORE
 from foldline.sql import Connection, Database
-from foldline.sqlite.database import SqliteDatabase
+from foldline.sqlite import SqliteDatabase
 
 POSTINGS: Final = 3_000
 """Postings that are read for one query."""

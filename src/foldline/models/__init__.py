@@ -9,6 +9,6 @@ Language models: what is known about them, and clients that ask them.
 Nothing of the network is loaded before the first client is made.
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.models.catalogue import Catalogue as Catalogue
 from foldline.models.catalogue import light as light

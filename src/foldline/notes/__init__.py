@@ -6,6 +6,6 @@ Structured notes: Markdown files that people edit, with levels, a search, and a 
     notes.create("Login fails", "Since 1.4 …", type="blocker")
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

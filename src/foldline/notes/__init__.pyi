@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.notes.consolidation import Consolidation as Consolidation
 from foldline.notes.consolidation import UndoReport as UndoReport

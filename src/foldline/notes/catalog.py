@@ -33,7 +33,7 @@ from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
 from foldline.notes.note_fields import to_metadata
 from foldline.relevance.terms import TERMS_VERSION, terms
-from foldline.sqlite.database import Schema, SqliteDatabase
+from foldline.sqlite import Schema, SqliteDatabase
 
 PATIENCE: Final = 2.0
 """Seconds to wait for another process; without the cache things are slower, not wrong."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from foldline.frozen import replace
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.diffs import diff, is_diff
 from foldline.outputs.json_rows import json_rows

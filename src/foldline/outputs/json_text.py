@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 _SPACE = lazy_pattern(r"[ \t\n\r]*")
 _LAYOUT = lazy_pattern(r'("(?:[^"\\]|\\.)*")|\s*([,:])\s*|\s+')

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
 _PATH = lazy_pattern(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")

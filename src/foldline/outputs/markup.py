@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 _SAMPLE = lazy_pattern(
     r"<(?:!doctype|html|head|body|div|table|tr|td|p|ul|li|span|a|h[1-6]|section|main)\b", re.I

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.verdict import SUMMARY, failing_lines
 

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.json_text import is_object, one_line, scan, skip
 from foldline.outputs.tables import DEEPEST, WIDEST, Path
 

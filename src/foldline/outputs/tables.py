@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.json_text import JsonNumber, is_object, write_value
 

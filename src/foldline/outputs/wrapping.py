@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
 """How a note begins and ends that a client puts behind an output."""

@@ -24,7 +24,7 @@ from foldline.session import Session
 from foldline.session.fork import fork
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
-from foldline.values.beginnings import shared_length
+from foldline.values.identity import shared_length
 from foldline.values.messages import Usage
 
 PREFIX: Final = "serve-"

@@ -12,10 +12,16 @@ from typing import Final
 from foldline.frozen import frozen
 from foldline.recall.lines import Line, essence, read_lines
 from foldline.recall.sections import Kind, MessageSection
-from foldline.relevance.rarity import discount, rarity, worth
-from foldline.relevance.stemming import IRREGULAR, stem
-from foldline.relevance.stop_words import ENGLISH
-from foldline.relevance.terms import UNSPACED, terms
+from foldline.relevance.terms import (
+    ENGLISH,
+    IRREGULAR,
+    UNSPACED,
+    discount,
+    rarity,
+    stem,
+    terms,
+    worth,
+)
 
 LEAST, MOST = 100, 300
 """

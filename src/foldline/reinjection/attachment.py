@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.outcome import Evicted
+from foldline.core.strategy import Evicted
 from foldline.frozen import field, frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_text
 from foldline.values.tokens import TokenCounter

@@ -13,9 +13,8 @@ from typing import ClassVar, Final, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.outcome import Outcome, RungReport
 from foldline.core.retention_settings import FileSettings
-from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.core.strategy import CompactionContext, Outcome, Plan, Policy, Rung, RungReport
 from foldline.frozen import field, frozen, replace
 from foldline.reinjection.attachment import (
     HEADER,

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 MOST = 20_000
 """Characters of each text that are looked at."""

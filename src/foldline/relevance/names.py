@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 LONGEST = 160
 """Characters of the longest word that is looked at."""

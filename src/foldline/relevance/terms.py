@@ -1,22 +1,143 @@
-"""
-Texts as terms: what is indexed, and what is asked for; one function for both.
-
-Words are folded and stemmed, identifiers are kept whole and split as well. Scripts without blanks
-become characters and pairs of characters, or the words of a dictionary and characters. Which of
-them applies is decided for each run of characters, not for a whole text, because code, names and
-prose stand side by side.
-"""
+"""The words of a text as a search compares them: split, stemmed, and how rare."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import Final, TypeAlias
+from functools import cache, lru_cache
+from math import log
+from threading import Lock
+from typing import Any, Final, TypeAlias
 from unicodedata import combining, normalize
 
-from foldline.relevance.stemming import stem
-from foldline.relevance.stop_words import ENGLISH, HAN_LETTERS, HAN_WORDS
+_ENGLISH: Final = """
+a about also an and any are as at be been being but by can could did do does doing done for
+from had has have having he her hers herself him himself his how i if in into is it its
+itself just let me my myself not of off on or our ours ourselves over own please shall she
+should so some such than that the their theirs them themselves then there these they this
+those to too us very was we were what when where which while who whom whose why will with
+would you your yours yourself s t d m ll re ve don didn doesn isn aren wasn weren won wouldn
+couldn shouldn haven hasn hadn
+"""
+_HAN_WORDS: Final = """
+什么 怎么 怎样 如何 为何 哪里 哪个 哪些 哪儿 哪种 多少 几个 是否 能否 可否 有没有 是不是 为什么
+怎么样 这个 那个 这些 那些 这样 那样 我们 你们 他们
+她们 它们 自己 一个 一些 一种 以及 或者 并且 而且 但是
+因为 所以 如果 虽然 可以 应该 需要 已经 还是 就是 不是 没有 的话 关于 对于
+"""
+_HAN_LETTERS: Final = (
+    "的了吗呢吧啊呀嘛着地得是在和与及或就都也还很把被让给对从到于而且但这那哪谁我你他她它们么几"
+)
+
+ENGLISH: Final = frozenset(_ENGLISH.split())
+
+HAN_WORDS: Final = frozenset(_HAN_WORDS.split())
+"""Words of a language without blanks; taken out of a run before it is cut."""
+
+HAN_LETTERS: Final = frozenset(_HAN_LETTERS)
+"""Characters that are grammar by themselves; they stay in pairs, but do not stand alone."""
+
+
+_ONE_AT_A_TIME: Final = Lock()
+"""A stemmer holds the word that it works on."""
+
+_FORMS: Final = """
+arise arose arisen|beat beaten|become became|begin began begun|bend bent|bite bit bitten
+bleed bled|blow blew blown|break broke broken|bring brought|build built|burn burnt|buy bought
+catch caught|choose chose chosen|come came|creep crept|deal dealt|dig dug|draw drew drawn
+dream dreamt|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed
+feel felt|fight fought|find found|fly flew flown|forget forgot forgotten|forgive forgave forgiven
+freeze froze frozen|get got gotten|give gave given|go goes went gone|grow grew grown|hang hung
+hear heard|hide hid hidden|hold held|keep kept|kneel knelt|know knew known|lay laid|lead led
+leap leapt|learn learnt|leave left|lend lent|lie lain|light lit|lose lost|make made|mean meant
+meet met|pay paid|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen
+seek sought|sell sold|send sent|shake shook shaken|shine shone|shoot shot|show shown|shrink shrank
+sing sang sung|sink sank sunk|sit sat|sleep slept|slide slid|speak spoke spoken|spend spent
+spin spun|stand stood|steal stole stolen|stick stuck|strike struck|swear swore sworn|sweep swept
+swim swam swum|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
+throw threw thrown|understand understood|wake woke woken|wear wore worn|weave wove woven|win won
+wind wound|write wrote written|child children|foot feet|goose geese|man men|mouse mice
+person people|tooth teeth|wife wives|woman women|life lives|knife knives|leaf leaves|shelf shelves
+mother mom mum mommy|father dad daddy|grandmother grandma|grandfather grandpa|photo photograph
+index indices|vertex vertices|matrix matrices|analysis analyses|hypothesis hypotheses
+good better best|bad worse worst|far further furthest
+"""
+
+IRREGULAR: Final = {
+    form: row[0]
+    for line in _FORMS.strip().splitlines()
+    for row in (group.split() for group in line.split("|"))
+    for form in row[1:]
+}
+"""Forms that no rule brings to their word; and short words for relatives, which people mix."""
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """
+    Return the stem of an English word.
+
+    Args:
+        word: In lower case; one with other letters than a to z comes back as it is.
+    """
+    word = IRREGULAR.get(word, word)
+    if len(word) <= 2 or not (word.isascii() and word.isalpha()):
+        return word
+    with _ONE_AT_A_TIME:
+        return str(_english().stemWord(word))
+
+
+@cache
+def _english() -> Any:
+    # Loaded when the first word is looked up: most sessions never search.
+    from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships no types
+
+    return stemmer("english")
+
+
+SATURATION: Final = 0.9
+"""k1 of BM25 (Robertson and Zaragoza 2009): how soon repeating a term stops to count."""
+
+LENGTH: Final = 0.3
+"""b of BM25: how much long texts are discounted; little, for turns, notes and paragraphs."""
+
+
+def rarity(held: float, whole: float) -> float:
+    """
+    Return what a term says, in nats: the idf of Lucene's BM25.
+
+    Args:
+        held: How many texts hold it.
+        whole: How many texts there are.
+    """
+    return log(1 + (max(whole, held) - held + 0.5) / (held + 0.5))
+
+
+def flat_rarity(held: float, whole: float) -> float:
+    """
+    Return what a term says among few texts, in nats: log(1 + (whole+1) / (held+1)).
+
+    It is flatter than `rarity`, because a term that none of five texts holds is not what a
+    question is about.
+    """
+    return log(1 + (whole + 1) / (held + 1))
+
+
+def discount(length: float, mean: float, share: float = LENGTH) -> float:
+    """Return what the repeats of a term stand against in a text of some length."""
+    return SATURATION * (1 - share + share * length / mean)
+
+
+def worth(repeats: float, against: float = SATURATION) -> float:
+    """Return what a term is worth that is repeated so often, as a share of its rarity."""
+    return repeats * (SATURATION + 1) / (repeats + against)
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of terms that two texts have in common (Jaccard), 0 to 1."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both) if both else 0.0
+
 
 Cutter: TypeAlias = Callable[[str], list[str]]
 """Cuts a run of Chinese into words, such as ``jieba.lcut_for_search``."""

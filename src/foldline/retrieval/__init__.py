@@ -8,6 +8,6 @@ Finding what a text is about, among many: words, surroundings, names, dates, and
 Texts are cut by `foldline.relevance.terms.terms`.
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.relevance.terms import TERMS_VERSION as TERMS_VERSION
 from foldline.relevance.terms import Cutter as Cutter

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from foldline.relevance.stop_words import ENGLISH
+from foldline.relevance.terms import ENGLISH
 
 MOST: Final = 2_000
 """Authors that are looked for; a query names one of many thousands by its words like any other."""

@@ -9,8 +9,7 @@ from math import isfinite
 from typing import Final
 
 from foldline.errors import BudgetError
-from foldline.relevance.rarity import overlap
-from foldline.relevance.terms import terms
+from foldline.relevance.terms import overlap, terms
 from foldline.retrieval.embedding import Matrix
 
 

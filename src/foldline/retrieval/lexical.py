@@ -12,7 +12,7 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import Final
 
-from foldline.relevance.rarity import discount, rarity, worth
+from foldline.relevance.terms import discount, rarity, worth
 from foldline.retrieval.documents import Statistics
 
 BEFORE: Final = 3

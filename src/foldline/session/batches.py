@@ -8,8 +8,8 @@ from itertools import islice, takewhile
 from sys import intern
 from typing import Any, Final, overload
 
-from foldline.core.outcome import Evicted, RungReport
-from foldline.core.spending import Spent
+from foldline.core.limits import Spent
+from foldline.core.strategy import Evicted, RungReport
 from foldline.engine.receipt import Receipt
 from foldline.frozen import frozen, replace
 from foldline.recall import Folded, Holdings

@@ -13,8 +13,7 @@ from typing import Any
 from foldline.core.asks import Steps
 from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
-from foldline.core.outcome import Outcome
-from foldline.core.strategy import CompactionContext, Policy, force_policy
+from foldline.core.strategy import CompactionContext, Outcome, Policy, force_policy
 from foldline.engine.compaction import compact_view
 from foldline.engine.events import Trigger
 from foldline.engine.receipt import Receipt, build_receipt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foldline.core.outcome import Outcome
+from foldline.core.strategy import Outcome
 from foldline.frozen import replace
 from foldline.values.edits import Rewrite
 from foldline.values.messages import ToolResult

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from foldline.core.asks import Ask, Reply, drive
-from foldline.core.cost import CostEstimate, pays_after
-from foldline.core.outcome import Outcome
+from foldline.core.economy import CostEstimate, pays_after
+from foldline.core.strategy import Outcome
 from foldline.models.info import Prices
 from foldline.session.compaction import prospect
 from foldline.session.early_fold import prices_of, proportions

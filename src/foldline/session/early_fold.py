@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from foldline.core.cost import READ, WRITE, Factors
-from foldline.core.economy import Course, Saving, saving
+from foldline.core.economy import READ, WRITE, Course, Factors, Saving, saving
 from foldline.core.strategy import Policy
 from foldline.frozen import replace
 from foldline.models.info import Prices

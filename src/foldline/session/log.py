@@ -1,27 +1,103 @@
-"""
-The log of a session: every message, in order, most of them left in the store.
-
-What is shown, and what was said lately, is in memory; everything else is read on demand
-for it. So a long session takes the memory, and the time to open, of what the model sees.
-"""
+"""The log of a session: every message that was appended, and where each stands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, islice
+from threading import Lock
 from typing import Final, TypeAlias, overload
 
 from foldline.frozen import frozen, replace
 from foldline.session.damage import reading
-from foldline.session.positions import Positions
-from foldline.stores.protocol import StoredMessage, StoredSession
+from foldline.stores.protocol import FindableIds, StoredMessage, StoredSession
 from foldline.values.edits import Edit, Move, apply_by_id
 from foldline.values.handles import Register
 from foldline.values.messages import Message
 
-AT_ONCE: Final = 32
-"""So many messages are let go of at each append."""
+EAGER_IDS: Final = 20_000
+"""Up to so many ids are read when a session is opened; those of a longer log on demand."""
+
+
+class Positions(Mapping[str, int]):
+    """
+    The position of every message by its id, in order.
+
+    It may be read in one thread while another one adds to it.
+
+    Args:
+        name: Of the session.
+        ids: The ids that are stored.
+    """
+
+    def __init__(self, name: str, ids: Sequence[str]) -> None:
+        self._name = name
+        self._ids = ids
+        self._stored = ids if isinstance(ids, FindableIds) and len(ids) > EAGER_IDS else None
+        self._size = len(ids)
+        self._known: dict[str, int] = {}
+        self._adding = Lock()
+        if self._stored is None:
+            self._read()
+
+    def _read(self) -> dict[str, int]:
+        """Return all positions by id."""
+        with self._adding, reading(self._name):
+            early = list(self._ids)
+            known = {number: position for position, number in enumerate(early)}
+            if len(known) != len(early):
+                raise ValueError("two messages have the same id")
+            self._known = known | self._known
+            self._stored, self._ids = None, ()
+        return self._known
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known if self._stored is None else self._read())
+
+    def __getitem__(self, number: str) -> int:
+        stored = self._stored  # first: once it is None, everything is known
+        found = self._known.get(number)
+        if found is None and stored is not None:
+            with reading(self._name):
+                found = stored.find(number)
+            if found is not None:
+                self.note(number, found)
+        if found is None:
+            raise KeyError(number)
+        return found
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._known or (isinstance(number, str) and self.get(number) is not None)
+
+    def since(self, start: int) -> Iterator[str]:
+        """Yield the ids from a position on, in order."""
+        ids = self._ids  # first: they are let go of when everything is known
+        if self._stored is None:
+            return islice(self, start, None)
+        size = len(ids)
+        with self._adding:
+            late = [number for number, position in self._known.items() if position >= size]
+        early = ids[start:] if start < size else ()
+        return iter([*early, *late[max(0, start - size) :]])
+
+    def note(self, number: str, position: int) -> None:
+        """Remember where a message stands that was read, so that it is looked up once."""
+        with self._adding:
+            if self._stored is not None:
+                self._known.setdefault(number, position)
+
+    def add(self, number: str) -> None:
+        """Add the id of a message that is new."""
+        with self._adding:
+            self._known[number] = self._size
+            self._size += 1
+
+
+RELEASED_AT_ONCE: Final = 32
+"""How many messages are released from memory at each append."""
 
 LATELY: Final = 64
 """So many of the newest messages stay in memory, whether they are shown or not."""
@@ -170,10 +246,10 @@ class Log(Sequence[Message]):
 
     def _leave(self) -> None:
         """Release a few messages that may leave memory, unless they are used again."""
-        for position in self._leaving[-AT_ONCE:]:
+        for position in self._leaving[-RELEASED_AT_ONCE:]:
             if not self._kept[position].pinned:
                 del self._kept[position]
-        del self._leaving[-AT_ONCE:]
+        del self._leaving[-RELEASED_AT_ONCE:]
 
     def recent(self, count: int, ids: Iterable[str]) -> Iterator[tuple[int, Message]]:
         """Yield some messages by id, and the newest ``count``, in order with their positions."""

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from foldline.core.circuit_breaker import Breaker
+from foldline.core.limits import Breaker, Spent
 from foldline.core.prepared import Prepared, fingerprint
-from foldline.core.spending import Spent
 from foldline.errors import UNREADABLE
 from foldline.frozen import frozen
 from foldline.session.codec import freeze, thaw

@@ -10,8 +10,8 @@ from typing import Any, Self
 from foldline.ask_runner import Result, arun_ask, drive_in_threads, run_ask, run_to_end
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.budget import Budget
-from foldline.core.circuit_breaker import Breaker
-from foldline.core.cost import CostEstimate
+from foldline.core.economy import CostEstimate
+from foldline.core.limits import Breaker
 from foldline.core.prepared import Prepared
 from foldline.engine.events import Pressure
 from foldline.engine.receipt import Receipt

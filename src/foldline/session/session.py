@@ -11,7 +11,7 @@ from typing import Any, Self
 from foldline.ask_runner import ModelLike
 from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.cost import CostEstimate
+from foldline.core.economy import CostEstimate
 from foldline.core.strategy import Policy
 from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError

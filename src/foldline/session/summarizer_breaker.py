@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foldline.core.asks import ModelLimits
-from foldline.core.circuit_breaker import Breaker
+from foldline.core.limits import Breaker
 from foldline.engine.receipt import Receipt
 from foldline.session.batches import Batch
 from foldline.session.state import SessionState

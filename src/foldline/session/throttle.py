@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from foldline.core.budget import Budget
+from foldline.core.budget import Budget, Pacing
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.core.thresholds import Pacing
 from foldline.engine.events import Level, Pressure
 
 

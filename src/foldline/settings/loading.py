@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from foldline.core.config import Config
-from foldline.core.scenarios import SCENARIOS
+from foldline.core.config import SCENARIOS, Config
 from foldline.core.settings_codec import leaves
 from foldline.core.validation import suggest_name
 from foldline.errors import BudgetError

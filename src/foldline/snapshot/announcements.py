@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.statements import COLONS
 
 SENTENCE: Final = 240

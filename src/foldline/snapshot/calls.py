@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import exit_code, without_reminders
 from foldline.snapshot.changed_files import changed_files

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile, pairwise
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.commands import heredocs, mask_quoted
 
 LONGEST: Final = 20_000

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, is_code
 from foldline.snapshot.statements import Slice, strip_line_number
 

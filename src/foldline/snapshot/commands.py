@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from foldline.core.retention_settings import PATH_KEYS
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import brief_refusal, user_reply

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 FOLDER, FILES_A_FOLDER = 3, 12
 """From how many files on their folder stands but once, and how many stand in a line then."""

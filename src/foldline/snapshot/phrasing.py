@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.relevance.language import CHINESE as CHINESE_LANGUAGE
 from foldline.relevance.language import Language
 from foldline.snapshot.phrases import ENGLISH, Phrases

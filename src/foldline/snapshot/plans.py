@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.commands import SCRIPTS
 from foldline.values.messages import ToolCall
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Self, TypeAlias
 
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.relevance.names import items, words
 
 LONGEST_FOCUS = 2_000

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.format import handle_at, one_line
 from foldline.snapshot.phrases import Phrases

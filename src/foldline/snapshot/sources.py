@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
     LINE,

@@ -14,7 +14,7 @@ from typing import Final
 
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from math import sqrt
 from typing import Final, TypeAlias
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 Slice: TypeAlias = tuple[int, int]
 """Where a statement begins and ends in its text."""

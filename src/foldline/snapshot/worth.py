@@ -17,7 +17,7 @@ from math import fsum, log1p
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators
 from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces

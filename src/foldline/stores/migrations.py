@@ -6,7 +6,7 @@ from typing import Final
 
 from foldline.postgres.schema import PostgresSchema
 from foldline.sql import postgres_tables, sqlite_tables
-from foldline.sqlite.database import Schema
+from foldline.sqlite import Schema
 
 APPLICATION_ID: Final = 0x464F4C44
 """Marks a SQLite file as Foldline's: "FOLD" in ASCII."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from foldline.errors import StoreError
 from foldline.sql import Connection
-from foldline.sqlite.database import Durability, SqliteDatabase
+from foldline.sqlite import Durability, SqliteDatabase
 from foldline.stores import rows
 from foldline.stores.migrations import ARCHIVE
 from foldline.stores.protocol import SessionHead

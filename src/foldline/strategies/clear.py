@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from foldline.core.asks import Steps
-from foldline.core.cost import PAY_BACK
+from foldline.core.economy import PAY_BACK
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.errors import BudgetError
 from foldline.frozen import frozen

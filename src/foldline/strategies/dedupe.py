@@ -8,7 +8,7 @@ from typing import ClassVar
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit

@@ -21,6 +21,6 @@ An AssertionError names the promise that is broken, the message and what is wron
 `promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.testing.checks import check_compaction as check_compaction
 from foldline.testing.checks import check_policy as check_policy

@@ -6,6 +6,6 @@ Tools that an agent may call, written once for every provider.
     output = tools.run(call.name, call.input)
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

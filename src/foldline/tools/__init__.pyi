@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.strategies.observation import truncate_observation as truncate_observation
 from foldline.tools.approvals import Approvals as Approvals

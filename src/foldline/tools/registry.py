@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from foldline.core.circuit_breaker import Breaker
+from foldline.core.limits import Breaker
 from foldline.core.validation import positive
 from foldline.errors import InputError
 from foldline.tools.functions import tool_from_function

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking, start_thread
-from foldline.core.circuit_breaker import Breaker
+from foldline.core.limits import Breaker
 from foldline.core.validation import positive, whole
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, ToolCollection

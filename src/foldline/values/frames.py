@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from foldline.frozen import frozen
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.values.messages import Media, Message, Opaque, Text
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS, seal_end
 

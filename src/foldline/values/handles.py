@@ -9,8 +9,7 @@ from heapq import merge
 from itertools import pairwise, takewhile
 from typing import Final
 
-from foldline.values.beginnings import shared_length
-from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.identity import HANDLE_LENGTH, shared_length
 from foldline.values.messages import Message
 
 LATE: Final = 2_048

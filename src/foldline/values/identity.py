@@ -1,9 +1,9 @@
-"""Content-hash ids: the same message has the same id in every process and on every machine."""
+"""Content-hash ids, the same in every process, and how far two sequences agree."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any
 
@@ -92,3 +92,28 @@ def derived_id(*ids: str) -> str:
     """Return the id of something made from other things, such as a snapshot of messages."""
     data = "/".join(ids).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=ID_BYTES).hexdigest()
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)
+
+
+def shared_length(
+    left: Iterable[Any],
+    right: Iterable[Any],
+    are_same: Callable[[Any, Any], bool] = _are_equal,
+) -> int:
+    """
+    Count the items that two sequences begin with in common.
+
+    Args:
+        left: One of them.
+        right: The other.
+        are_same: Says whether two items, one of each, are the same.
+    """
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if not are_same(one, other):
+            break
+        count += 1
+    return count

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from foldline.frozen import replace
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 from foldline.values.protect import is_snapshot
 

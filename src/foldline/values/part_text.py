@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000

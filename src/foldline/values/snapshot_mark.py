@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 
 SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
 """How a snapshot in English begins."""

@@ -8,9 +8,9 @@ from operator import is_
 from typing import Final
 
 from foldline.frozen import frozen, replace
-from foldline.values.beginnings import shared_length
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
+from foldline.values.identity import shared_length
 from foldline.values.messages import Message
 from foldline.values.observations import observations, with_calls
 from foldline.values.protect import Reason, protected

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from math import exp, log
 from typing import Any, Final
 
-from foldline.lazy_patterns import lazy_pattern
+from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators, mentions
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall

@@ -6,6 +6,6 @@ The codebase maintainer: an agent that explores, analyzes and plans over days.
         print(one.plan_next_steps())
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.agents.maintainer.conflicts import RecordConflict as RecordConflict
 from foldline.agents.maintainer.exploration import ExplorationBudget as ExplorationBudget

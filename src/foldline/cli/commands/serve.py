@@ -148,8 +148,8 @@ def _store(
     if no_archive or dry_run:
         return None
     from foldline.redaction import redact_json
-    from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
+    from foldline.stores.wrapped import RedactingStore
 
     path = stores.archive_file(db)
     stores.make_folder(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline.core.cost import pays_after
+from foldline.core.economy import pays_after
 from foldline.engine.receipt import Receipt
 from foldline.inspector.comparison import (
     FATES,

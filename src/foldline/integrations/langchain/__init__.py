@@ -6,6 +6,6 @@ LangChain and LangGraph: a middleware, a compressor of message lists, a chat mod
 Only the middleware loads the whole of LangChain.
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.integrations.langchain.chat_model import ChatModelSummarizer as ChatModelSummarizer
 from foldline.integrations.langchain.compressor import Compressor as Compressor

@@ -9,6 +9,6 @@ Knowledge: documents in chunks, found again with their source.
             print(passage.source, passage.text)
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.memory.knowledge.evidence import CitedAnswer as CitedAnswer
 from foldline.memory.knowledge.evidence import Evidence as Evidence

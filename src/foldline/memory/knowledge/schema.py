@@ -16,7 +16,7 @@ from foldline.memory.term_index import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
-from foldline.sqlite.database import Schema
+from foldline.sqlite import Schema
 
 _TABLES: Final = (
     # ``next`` numbers chunks; numbers are never used again, for others may remember them.

@@ -5,6 +5,6 @@ A terminal that an agent may be trusted with: read-only, confined, bounded.
     terminal.run("git log --oneline | head -n 5").stdout
 """
 
-from foldline.lazy_names import attach_stub
+from foldline.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)

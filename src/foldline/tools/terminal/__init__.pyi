@@ -1,4 +1,4 @@
-"""What this package exports; `foldline.lazy_names` loads the names from here."""
+"""What this package exports; `foldline.lazy` loads the names from here."""
 
 from foldline.tools.terminal.confine.choose import NotConfined as NotConfined
 from foldline.tools.terminal.confine.order import TerminalLimits as TerminalLimits

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.errors import StoreError
-from foldline.sqlite.database import Schema, SqliteDatabase
+from foldline.sqlite import Schema, SqliteDatabase
 
 ONE = Schema(0x54455354, (("CREATE TABLE a (n INTEGER)",),), "box")
 TWO = Schema(ONE.mark, (*ONE.steps, ("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7",)), "box")

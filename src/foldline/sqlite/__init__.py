@@ -1,1 +1,0 @@
-"""SQLite files that several processes share: sessions, memories, knowledge."""
