@@ -21,7 +21,6 @@ from foldline.stores.protocol import SessionInfo
 from foldline.tokens.choose import choose_counter
 from foldline.tools import recall as recalling
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.compact import LONGEST_FOCUS
 from foldline.tools.memory import DESCRIPTION as MEMORY
 from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
 from foldline.tools.notes import DESCRIPTION as NOTES
@@ -84,9 +83,9 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         opens: Opens the archive.
         limit: The most that an answer may take, in tokens.
     """
-    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    known = recalling.RECALL.parameters
     more = {"session": text_schema("Only in this session."), "max_tokens": _page_size(limit)}
-    parameters = recalling.PARAMETERS | {"properties": {**known, **more}}
+    parameters = known | {"properties": known["properties"] | more}
 
     def run(given: dict[str, Any]) -> ToolOutput:
         arguments = _arguments(given)
@@ -98,7 +97,7 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         note = "" if searched or not found.note else f"\n[{found.note}]"
         return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
 
-    return _tool("recall", recalling.DESCRIPTION, parameters, run)
+    return _tool("recall", recalling.RECALL.description, parameters, run)
 
 
 def _page_size(limit: int) -> dict[str, Any]:
@@ -121,7 +120,7 @@ def search_tool(opens: Opens, limit: int) -> Tool:
         query=text_schema(words, maxLength=2_000),
         session=text_schema("Only in this session."),
         before=text_schema("Only sessions before this day, such as 2026-01-31."),
-        start=recalling.PARAMETERS["properties"]["start"],
+        start=recalling.RECALL.arguments["start"],
         max_tokens=_page_size(limit),
     )
 
@@ -203,7 +202,8 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
         opens: Opens it.
         config: How to compact.
     """
-    focus = {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""}
+    longest = recalling.COMPACT.arguments["focus"]["maxLength"]
+    focus = {"type": "string", "maxLength": longest, "default": ""}
     parameters = object_schema(focus=focus, session=SESSION)
 
     def run(given: dict[str, Any]) -> ToolOutput:

@@ -2,7 +2,6 @@
 
 from foldline.strategies.observation import truncate_observation as truncate_observation
 from foldline.tools.approvals import Approvals as Approvals
-from foldline.tools.compact import compact_tool as compact_tool
 from foldline.tools.files import Workspace as Workspace
 from foldline.tools.files import file_tools as file_tools
 from foldline.tools.functions import tool_from_function as tool_from_function
@@ -16,6 +15,7 @@ from foldline.tools.permissions import FULL as FULL
 from foldline.tools.permissions import READ_ONLY as READ_ONLY
 from foldline.tools.permissions import Permissions as Permissions
 from foldline.tools.permissions import ToolView as ToolView
+from foldline.tools.recall import compact_tool as compact_tool
 from foldline.tools.recall import recall_tool as recall_tool
 from foldline.tools.recall import session_tools as session_tools
 from foldline.tools.registry import ToolRegistry as ToolRegistry
