@@ -16,52 +16,25 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final
 
 from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import check_arguments, object_schema
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
-Category: TypeAlias = Literal[
-    "decision", "progress", "issue", "solution", "refactor", "test", "performance"
-]
+JOURNAL: Final = describe_tool("journal")
+ENTRY: Final = object_schema(
+    "category text", **{name: JOURNAL.arguments[name] for name in ("category", "text", "tags")}
+)
+CATEGORIES: Final = tuple(ENTRY["properties"]["category"]["enum"])
 
-CATEGORIES: Final = get_args(Category)
 CLEARED: Final = "cleared"
 """The category of the entry that hides those before it; nobody else can use it."""
 
-LONGEST_TEXT: Final = 4_000
-MOST_TAGS: Final = 12
-LONGEST_TAG: Final = 60
 LARGEST_FILE: Final = 64 << 20
-"""Bounds: characters of a text, tags of an entry, characters of a tag, bytes of the file."""
-
-DEFAULT_ENTRIES: Final = 10
-MOST_ENTRIES: Final = 100
-"""How many entries the tool shows unless asked for more, and at most."""
-
-TAG: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG}
-ENTRY: Final = object_schema(
-    "category text",
-    category={"type": "string", "enum": list(CATEGORIES)},
-    text={"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-    tags={"type": "array", "items": TAG, "maxItems": MOST_TAGS, "default": []},
-)
-
-
-PARAMETERS: Final = object_schema(
-    "action",
-    action={"type": "string", "enum": ["add", "read", "summary"]},
-    **ENTRY["properties"],
-    limit={"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES, "default": DEFAULT_ENTRIES},
-)
-
-DESCRIPTION: Final = (
-    "Keep a journal of decisions, progress, issues and solutions that outlives this conversation. "
-    "add: category and text, and tags to find it by. read: the newest entries, of a category or a "
-    "tag. summary: counts and the newest entries."
-)
+"""Bytes of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +137,7 @@ class Journal:
         tags = Counter(tag for entry in entries for tag in entry.tags).most_common()
         return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
-    def summary(self, limit: int = DEFAULT_ENTRIES) -> str:
+    def summary(self, limit: int = 10) -> str:
         """Return the counts in one line and the newest entries, for people and for models."""
         stats = self.stats()
         counts = ", ".join(f"{count} {name}" for name, count in stats.categories.items())
@@ -182,7 +155,7 @@ class Journal:
     @property
     def tool(self) -> Tool:
         """The tool ``journal``: adds an entry, or shows some."""
-        return Tool("journal", DESCRIPTION, PARAMETERS, self._do, labels=frozenset({"plan"}))
+        return JOURNAL.tool(self._do)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         try:

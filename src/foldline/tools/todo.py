@@ -17,33 +17,22 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import check_arguments, object_schema, text_schema, value_schema
+from foldline.tools.arguments import check_arguments
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
 Progress: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 SCHEMA: Final = "foldline.todo/1"
-MOST_ITEMS: Final = 40
-LONGEST_ITEM: Final = 500
 LARGEST_FILE: Final = 1 << 20
-"""Bounds of a list: items, characters of an item, bytes of the file."""
+"""Bytes of the file."""
 
 NAMED: Final = 3
 """How many pending items a recap names."""
 
-DESCRIPTION: Final = (
-    "Set your to-do list, all of it: what you leave out is gone. Use it for work of many steps, "
-    "and set it again as soon as a step is begun or done. At most one item is in progress; an "
-    "empty list clears it."
-)
-
-ITEM: Final = object_schema(
-    "content status",
-    content=text_schema("What is to be done.", minLength=1, maxLength=LONGEST_ITEM),
-    status={"type": "string", "enum": list(get_args(Progress))},
-)
-ITEMS: Final = value_schema("array", "Every item, in order.", maxItems=MOST_ITEMS, items=ITEM)
+TODO: Final = describe_tool("todo_write")
+ITEMS: Final = TODO.arguments["todos"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +76,7 @@ class TodoTool:
         def act(given: dict[str, Any]) -> ToolOutput:
             return self.write(given["todos"])
 
-        parameters, labels = object_schema("todos", todos=ITEMS), frozenset({"plan"})
-        return Tool("todo_write", DESCRIPTION, parameters, act, labels=labels)
+        return TODO.tool(act)
 
     def write(self, todos: Any) -> ToolOutput:
         """
