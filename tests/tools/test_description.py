@@ -2,9 +2,13 @@
 
 import tomllib
 from importlib.resources import files
+from typing import get_args
 
 import pytest
 
+from foldline.memory.chunk import Kind
+from foldline.memory.items import Kind as MemoryKind
+from foldline.notes import KINDS, LEVELS, STATUSES
 from foldline.tools import ToolOutput
 from foldline.tools.arguments import check_schema
 from foldline.tools.description import ToolDescription, describe_tool
@@ -30,7 +34,7 @@ def test_every_table_makes_a_tool_that_says_what_it_is_for(package, name):
 def test_what_is_required_and_what_actions_take_is_described(package, name):
     described = describe_tool(name, package)
     assert set(described.required) <= set(described.arguments)
-    if described.actions is not None:
+    if described.actions:
         taken = {one.rstrip("!") for line in described.actions.values() for one in line.split()}
         assert taken == set(described.arguments)
         assert set(described.models) <= set(described.actions)
@@ -47,3 +51,17 @@ def test_a_model_sees_the_arguments_of_the_actions_that_it_may_choose():
     known = described.parameters["properties"]
     assert list(known) == ["action", "what"]
     assert known["action"]["enum"] == ["put"]
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "known"),
+    [
+        ("note", "note_type", KINDS),
+        ("note", "level", LEVELS),
+        ("note", "status", STATUSES),
+        ("knowledge", "kind", get_args(Kind)),
+        ("memory", "memory_type", get_args(MemoryKind)),
+    ],
+)
+def test_a_choice_is_between_all_that_there_is(name, argument, known):
+    assert describe_tool(name).arguments[argument]["enum"] == list(known)

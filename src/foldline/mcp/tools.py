@@ -21,10 +21,9 @@ from foldline.stores.protocol import SessionInfo
 from foldline.tokens.choose import choose_counter
 from foldline.tools import recall as recalling
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.memory import DESCRIPTION as MEMORY
-from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
-from foldline.tools.notes import DESCRIPTION as NOTES
-from foldline.tools.notes import PROPERTIES as NOTE_PROPERTIES
+from foldline.tools.description import ToolDescription
+from foldline.tools.memory import MemoryTool
+from foldline.tools.notes import NOTE as NOTES
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
@@ -243,7 +242,7 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
-    parameters, words = _for_actions(actions, NOTE_PROPERTIES, NOTES, write)
+    parameters, words = _for_actions(actions, NOTES, write)
     return _tool("note", words, parameters, run, write=write)
 
 
@@ -264,18 +263,18 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
         with MemoryTool(memory=Memory.open(file, user=user)) as memory:
             return memory.output(**given)
 
-    actions = FOR_MODELS if write else LOOKING_AT_MEMORY
-    parameters, words = _for_actions(actions, PROPERTIES, MEMORY, write)
+    actions = MemoryTool.described.models if write else LOOKING_AT_MEMORY
+    parameters, words = _for_actions(actions, MemoryTool.described, write)
     return _tool("memory", words, parameters, run, write=write)
 
 
 def _for_actions(
-    actions: Collection[str], properties: dict[str, Any], description: str, write: bool
+    actions: Collection[str], known: ToolDescription, write: bool
 ) -> tuple[dict[str, Any], str]:
     """Return parameters and description of a tool that knows some actions and no others."""
     action = {"type": "string", "enum": list(actions)}
     words = "" if write else f" Here it can only be looked at: {', '.join(actions)}."
-    return object_schema("action", action=action, **properties), f"{description}{words}"
+    return object_schema("action", action=action, **known.arguments), f"{known.description}{words}"
 
 
 # --- what all of them share ----------------------------------------------------------------

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
-from foldline.tools.arguments import Schema, object_schema
+from foldline.errors import FoldlineError, InputError
+from foldline.tools.arguments import Schema, check_arguments, object_schema
+from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, AsyncAction, Tool
 
 
@@ -31,18 +33,25 @@ class ToolDescription:
     arguments: Mapping[str, Schema]
     required: Sequence[str] = ()
     labels: Sequence[str] = ()
-    actions: Mapping[str, str] | None = None
+    actions: Mapping[str, str] = field(default_factory=dict)
     models: Sequence[str] = ()
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The JSON schema of all arguments, as a model is sent it."""
-        if self.actions is None:
+        if not self.actions:
             return object_schema(" ".join(self.required), **self.arguments)
         chosen = self.models or tuple(self.actions)
         used = {name.rstrip("!") for action in chosen for name in self.actions[action].split()}
         taken = {name: schema for name, schema in self.arguments.items() if name in used}
         return object_schema("action", action={"type": "string", "enum": [*chosen]}, **taken)
+
+    def action_schema(self, action: str) -> dict[str, Any]:
+        """Return the JSON schema of the arguments of one action."""
+        names = self.actions[action].split()
+        required = " ".join(name[:-1] for name in names if name.endswith("!"))
+        bare = [name.rstrip("!") for name in names]
+        return object_schema(required, **{name: self.arguments[name] for name in bare})
 
     def tool(self, action: Action, async_action: AsyncAction | None = None) -> Tool:
         """
@@ -70,3 +79,56 @@ def describe_tool(name: str, package: str = "foldline.tools") -> ToolDescription
 @cache
 def _tables(package: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads(files(package).joinpath("tools.toml").read_text("utf-8"))
+
+
+class ActionTool:
+    """Does what the argument ``action`` says: the method ``_add`` is the action "add"."""
+
+    described: ClassVar[ToolDescription]
+
+    def execute(self, /, action: str, **arguments: Any) -> str:
+        """
+        Do something, and return what a model reads about it; see `output`.
+
+        Args:
+            action: One of those in the description.
+            **arguments: Of the action.
+        """
+        return self.output(action, **arguments).text
+
+    def run(self, parameters: Mapping[str, Any]) -> str:
+        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
+        given = {str(name): value for name, value in parameters.items()}
+        return self.execute(str(given.pop("action", "")), **given)
+
+    def output(self, /, action: str, **arguments: Any) -> ToolOutput:
+        """Do something, and return the text and the same as JSON values; nothing is raised."""
+        known = self.described.actions
+        if action not in known:
+            message = f"There is no action {action[:40]!r}. Known: {', '.join(known)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
+        try:
+            inputs = self._filter_arguments(action, arguments)
+            given, problems = check_arguments(self.described.action_schema(action), inputs)
+            if problems:
+                wrong = "; ".join(one.removesuffix(".") for one in problems)
+                message = f"{action} was not done: {wrong}."
+                return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
+            return self._act(action, given)
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")
+        except (FoldlineError, TypeError, ValueError) as error:
+            return ToolOutput.error(ErrorCode.EXECUTION, f"{action} failed: {error}")
+
+    @property
+    def tool(self) -> Tool:
+        """The tool, for an agent."""
+        return self.described.tool(lambda given: self.output(**given))
+
+    def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
+        """Return the arguments that count: a model fills in what it does not need with nothing."""
+        return {name: value for name, value in arguments.items() if value is not None}
+
+    def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
+        output: ToolOutput = getattr(self, f"_{action}")(**given)
+        return output

@@ -25,7 +25,7 @@ from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.notes import PROPERTIES, NoteTool
+from foldline.tools.notes import NOTE, NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
 
@@ -130,7 +130,7 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
 
 def _note(notes: NoteTool) -> Tool:
     """Return the tool note without creating: what is new comes in by `record` only."""
-    properties = PROPERTIES | {"action": {"type": "string", "enum": list(NOTE_ACTIONS)}}
+    properties = {**NOTE.arguments} | {"action": {"type": "string", "enum": list(NOTE_ACTIONS)}}
     for name in ("source", "query", "level"):
         del properties[name]
     return Tool(
