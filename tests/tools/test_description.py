@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from foldline.agents.maintainer.knowledge import AUTHORITIES, VOLATILITIES
 from foldline.memory.chunk import Kind
 from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import KINDS, LEVELS, STATUSES
@@ -13,7 +14,7 @@ from foldline.tools import ToolOutput
 from foldline.tools.arguments import check_schema
 from foldline.tools.description import ToolDescription, describe_tool
 
-PACKAGES = ("foldline.tools",)
+PACKAGES = ("foldline.tools", "foldline.agents")
 NAMES = [
     (package, name)
     for package in PACKAGES
@@ -61,7 +62,11 @@ def test_a_model_sees_the_arguments_of_the_actions_that_it_may_choose():
         ("note", "status", STATUSES),
         ("knowledge", "kind", get_args(Kind)),
         ("memory", "memory_type", get_args(MemoryKind)),
+        ("record", "type", KINDS),
+        ("record", "authority", AUTHORITIES),
+        ("record", "volatility", VOLATILITIES),
     ],
 )
 def test_a_choice_is_between_all_that_there_is(name, argument, known):
-    assert describe_tool(name).arguments[argument]["enum"] == list(known)
+    package = "foldline.agents" if name == "record" else "foldline.tools"
+    assert describe_tool(name, package).arguments[argument]["enum"] == list(known)

@@ -30,7 +30,7 @@ class ToolDescription:
 
     name: str
     description: str
-    arguments: Mapping[str, Schema]
+    arguments: Mapping[str, Schema] = field(default_factory=dict)
     required: Sequence[str] = ()
     labels: Sequence[str] = ()
     actions: Mapping[str, str] = field(default_factory=dict)
@@ -73,12 +73,13 @@ def describe_tool(name: str, package: str = "foldline.tools") -> ToolDescription
         name: Of the tool.
         package: Whose ``tools.toml`` has it.
     """
-    return ToolDescription(name, **_tables(package)[name])
+    return ToolDescription(name, **read_tables(package, "tools.toml")[name])
 
 
 @cache
-def _tables(package: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files(package).joinpath("tools.toml").read_text("utf-8"))
+def read_tables(package: str, file: str) -> dict[str, dict[str, Any]]:
+    """Return the tables of a TOML file in a package."""
+    return tomllib.loads(files(package).joinpath(file).read_text("utf-8"))
 
 
 class ActionTool:

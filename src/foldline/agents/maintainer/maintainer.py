@@ -192,7 +192,7 @@ class CodebaseMaintainer:
         custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
-        instructions = questions.TASKS[mode]
+        instructions = questions.PROMPTS["modes"][mode]["task"]
         return self.context_builder.build(
             user_input, system_instructions=instructions, custom_packets=custom
         )

@@ -15,44 +15,18 @@ from foldline.agents.maintainer.exploration import (
     stop_reason,
 )
 from foldline.agents.maintainer.knowledge import (
-    AUTHORITIES,
-    VOLATILITIES,
     CodebaseKnowledge,
     KnowledgeRecord,
     RecordResult,
 )
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
-from foldline.notes.note import KINDS
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.description import describe_tool
 from foldline.tools.notes import NOTE, NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
 
-TEXT: Final = {"type": "string"}
-AUTHORITY: Final = text_schema("Who vouches for it: the files themselves, a person, or you.")
-VOLATILITY: Final = text_schema("How long it holds: for the moment, for this work, or lasting.")
-
-RECORD: Final = object_schema(
-    "title content",
-    title=TEXT | {"description": "What it is, in one line.", "minLength": 1},
-    content=text_schema("Markdown; enough for somebody who was not here."),
-    type={"type": "string", "enum": list(KINDS), "default": "general"},
-    source=text_schema("Where it is from: path, path:12 or path:12-20."),
-    authority=AUTHORITY | {"enum": list(AUTHORITIES), "default": "agent"},
-    volatility=VOLATILITY | {"enum": list(VOLATILITIES), "default": "lasting"},
-    tags={"type": "array", "items": TEXT, "maxItems": 16},
-)
-
-LOOK_UP: Final = object_schema(
-    query=text_schema("A question or words; empty for what is newest."),
-    types={"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
-    limit={"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
-)
-
-PROBE: Final = object_schema(question=text_schema("What you want to find out."))
-
-NOTE_ACTIONS: Final = ("read", "update", "delete", "list", "task", "progress", "tasks")
+AGENTS: Final = "foldline.agents"
 
 
 @dataclass(slots=True)
@@ -93,23 +67,20 @@ class ExplorationWatch:
 
 def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
     """Return the tools record, look_up and note."""
-    record = Tool(
-        "record",
-        "Record what the files do not say themselves: a finding, decision, blocker, action or "
-        "plan. It goes where it belongs by who vouches for it and how long it holds.",
-        RECORD,
-        _return_errors(lambda given: _record_output(known.keep(_read_record(given)))),
-        labels=frozenset({"read", "plan"}),
-    )
-    look_up = Tool(
-        "look_up",
-        "Find what was recorded on any day, in notes and memory. What has `attention` was taken "
-        "from a place that is another now.",
-        LOOK_UP,
-        _return_errors(lambda given: _look_up_output(known, given)),
-        labels=frozenset({"read"}),
-    )
-    return [record, look_up, _note(notes)]
+
+    def record(given: dict[str, Any]) -> ToolOutput:
+        return _record_output(known.keep(_read_record(given)))
+
+    def look_up(given: dict[str, Any]) -> ToolOutput:
+        return _look_up_output(known, given)
+
+    shown = {name: one for name, one in NOTE.arguments.items() if name not in ("source", "level")}
+    note = replace(describe_tool("note", AGENTS), arguments=shown, actions=NOTE.actions)
+    return [
+        describe_tool("record", AGENTS).tool(_return_errors(record)),
+        describe_tool("look_up", AGENTS).tool(_return_errors(look_up)),
+        note.tool(notes.tool.action),
+    ]
 
 
 def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) -> Tool:
@@ -119,28 +90,7 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
         question = given.get("question") or watch.question
         return ToolOutput(describe_exploration(survey(), watch.trail, watch.budget, question))
 
-    return Tool(
-        "next_probe",
-        "Propose what to look at next, with its price, and say when to stop looking.",
-        PROBE,
-        _return_errors(act),
-        labels=frozenset({"read"}),
-    )
-
-
-def _note(notes: NoteTool) -> Tool:
-    """Return the tool note without creating: what is new comes in by `record` only."""
-    properties = {**NOTE.arguments} | {"action": {"type": "string", "enum": list(NOTE_ACTIONS)}}
-    for name in ("source", "query", "level"):
-        del properties[name]
-    return Tool(
-        "note",
-        "Read, update, delete or list notes by their id, and keep tasks: task makes one that may "
-        "need others, progress says what became of it, tasks lists them. New notes: `record`.",
-        object_schema("action", **properties),
-        notes.tool.action,
-        labels=frozenset({"read", "plan"}),
-    )
+    return describe_tool("next_probe", AGENTS).tool(_return_errors(act))
 
 
 def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
