@@ -25,8 +25,8 @@ PROVED_IN = {
     "memory/test_memory.py": "memory/search_rows.py memory/term_index.py",
     "postgres/test_database.py": "sql.py",
     "stores/test_store.py": "stores/sql.py",
+    "tools/test_workspace.py": "tools/backups.py",
     "relevance/test_terms.py": "relevance/stop_words.py",
-    "tools/files/test_workspace.py": "tools/files/backups.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "values/provider_rules.py",
     "properties/test_plain_versions.py": "repair/untangle.py",

@@ -2,8 +2,6 @@
 
 from foldline.strategies.observation import truncate_observation as truncate_observation
 from foldline.tools.approvals import Approvals as Approvals
-from foldline.tools.files import Workspace as Workspace
-from foldline.tools.files import file_tools as file_tools
 from foldline.tools.functions import tool_from_function as tool_from_function
 from foldline.tools.journal import Journal as Journal
 from foldline.tools.knowledge import RAGTool as RAGTool
@@ -29,5 +27,7 @@ from foldline.tools.todo import TodoTool as TodoTool
 from foldline.tools.toolset import CombinedToolset as CombinedToolset
 from foldline.tools.toolset import Toolset as Toolset
 from foldline.tools.toolset import ToolSettings as ToolSettings
+from foldline.tools.workspace import Workspace as Workspace
+from foldline.tools.workspace import file_tools as file_tools
 
 __all__: list[str]

@@ -28,11 +28,11 @@ from foldline.errors import InputError
 from foldline.notes.note import Kind
 from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals
-from foldline.tools.files import Workspace, file_tools
 from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.tool import TerminalTool
+from foldline.tools.workspace import Workspace, file_tools
 
 CONVERSATION: Final = "maintenance"
 """The name of the session that all days share."""

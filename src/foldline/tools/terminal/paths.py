@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
-from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 DEVICE: Final = "/dev/null"

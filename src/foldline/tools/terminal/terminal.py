@@ -22,7 +22,7 @@ from typing import Final, Self
 
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
-from foldline.tools.files.sensitive import SENSITIVE
+from foldline.tools.sensitive import SENSITIVE
 from foldline.tools.terminal.confine.choose import Mode, choose_confinement
 from foldline.tools.terminal.confine.order import Confinement, TerminalLimits, run_order
 from foldline.tools.terminal.language import parse_line

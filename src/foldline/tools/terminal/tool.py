@@ -15,8 +15,8 @@ from typing import Any, Final
 from foldline.errors import RecallError
 from foldline.tools.approvals import Approvals
 from foldline.tools.description import describe_tool
-from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.sensitive import SENSITIVE
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.confine.choose import Mode
 from foldline.tools.terminal.confine.order import TerminalLimits

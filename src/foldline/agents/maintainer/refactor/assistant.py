@@ -30,11 +30,11 @@ from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
 from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
 from foldline.tools.description import describe_tool, read_tables
-from foldline.tools.files import FileBounds, Replacement, Workspace, file_tools
-from foldline.tools.files.workspace import apply_replacements, refusal
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.replacements import Replacement, apply_replacements
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.refusal import visible
+from foldline.tools.workspace import FileBounds, Workspace, file_tools, refusal
 
 PROMPTS: Final = read_tables("foldline.agents", "prompts.toml")["refactoring"]
 

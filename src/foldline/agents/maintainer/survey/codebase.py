@@ -15,7 +15,7 @@ from foldline.agents.maintainer.survey import measures
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
-from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.confine.order import TerminalLimits
 from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal

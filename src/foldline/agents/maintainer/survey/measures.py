@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from foldline.errors import FoldlineError, MissingExtra
 from foldline.rooted_files import Root
-from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.terminal import Terminal
 
 _TABLE: Final = """
