@@ -7,9 +7,9 @@ import pytest
 
 from foldline.tools.approvals import Approvals
 from foldline.tools.terminal import Terminal, paths
-from foldline.tools.terminal.confine.choose import try_confinement
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
 from foldline.tools.terminal.refusal import Beyond, Refused
+from foldline.tools.terminal.sandbox import try_confinement
 
 pytestmark = pytest.mark.requirement("T7")
 

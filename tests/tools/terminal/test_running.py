@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from foldline.tools.terminal.confine.landlock import Unconfined
-from foldline.tools.terminal.confine.order import PipelineStage, TerminalLimits, run_order
+from foldline.tools.terminal.confinement import Unconfined
+from foldline.tools.terminal.order import PipelineStage, TerminalLimits, run_order
 from foldline.tools.terminal.paths import find_binary
 
 pytestmark = pytest.mark.requirement("T7")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from foldline.tools.approvals import ApprovalRequest, Approvals, Scope
-from foldline.tools.terminal.confine.order import PipelineStage, Profile
 from foldline.tools.terminal.globs import expand_word
 from foldline.tools.terminal.language import Command, Pipeline
+from foldline.tools.terminal.order import PipelineStage, Profile
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
 from foldline.tools.terminal.programs.table import check_command
 from foldline.tools.terminal.refusal import Beyond, Refused, visible

@@ -23,9 +23,8 @@ from typing import Final, Self
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
 from foldline.tools.sensitive import SENSITIVE
-from foldline.tools.terminal.confine.choose import Mode, choose_confinement
-from foldline.tools.terminal.confine.order import Confinement, TerminalLimits, run_order
 from foldline.tools.terminal.language import parse_line
+from foldline.tools.terminal.order import Confinement, TerminalLimits, run_order
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.planning import (
     NotApproved,
@@ -44,6 +43,7 @@ from foldline.tools.terminal.results import (
     read_page,
     shorten_output,
 )
+from foldline.tools.terminal.sandbox import Mode, choose_confinement
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""

@@ -18,9 +18,9 @@ from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.sensitive import SENSITIVE
 from foldline.tools.spec import Tool
-from foldline.tools.terminal.confine.choose import Mode
-from foldline.tools.terminal.confine.order import TerminalLimits
+from foldline.tools.terminal.order import TerminalLimits
 from foldline.tools.terminal.results import CommandResult, Status
+from foldline.tools.terminal.sandbox import Mode
 from foldline.tools.terminal.terminal import Terminal
 
 TERMINAL: Final = describe_tool("terminal")

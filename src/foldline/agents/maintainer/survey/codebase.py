@@ -16,7 +16,7 @@ from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.sensitive import is_sensitive
-from foldline.tools.terminal.confine.order import TerminalLimits
+from foldline.tools.terminal.order import TerminalLimits
 from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal
 

@@ -208,7 +208,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     Run an order until all its stages have ended, or for as long as it says.
 
     Args:
-        order: What `confine.order` drafted.
+        order: What `Confinement.order` drafted.
         most: How many bytes of its output are read, both streams together.
         stop: Calls it off when it is set.
     """

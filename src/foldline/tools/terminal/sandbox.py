@@ -20,9 +20,8 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
-from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
-from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
-from foldline.tools.terminal.confine.order import (
+from foldline.tools.terminal.confinement import Bubblewrap, Landlock, Unconfined
+from foldline.tools.terminal.order import (
     Confinement,
     PipelineOutcome,
     PipelineStage,
