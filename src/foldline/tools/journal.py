@@ -21,6 +21,7 @@ from typing import Any, Final
 from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import check_arguments, object_schema
 from foldline.tools.description import describe_tool
+from foldline.tools.json_files import append_line, read_lines
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -32,9 +33,6 @@ CATEGORIES: Final = tuple(ENTRY["properties"]["category"]["enum"])
 
 CLEARED: Final = "cleared"
 """The category of the entry that hides those before it; nobody else can use it."""
-
-LARGEST_FILE: Final = 64 << 20
-"""Bytes of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,43 +176,15 @@ class Journal:
         now = self._clock()
         name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
         entry = JournalEntry(name, now, category, text, tags)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        try:
-            with os.fdopen(os.open(self._path, flags, 0o600), "ab+", buffering=0) as file:
-                _add_line(file.fileno(), json.dumps(asdict(entry)).encode("ascii"))
-        except OSError as error:
-            why = f"The journal {self._path} cannot be written: {error.strerror}."
-            hint = "Name a file in a folder that exists and can be written."
-            raise StoreError(why, hint=hint) from error
+        append_line(self._path, asdict(entry), "journal")
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
         """Return the entries that are not hidden, in order, and how many lines are none."""
-        try:
-            with self._path.open("rb") as file:
-                data = file.read(LARGEST_FILE + 1)
-        except FileNotFoundError:
-            return [], 0
-        except OSError as error:
-            why = f"The journal {self._path} cannot be read: {error.strerror}."
-            raise StoreError(why) from error
-        if len(data) > LARGEST_FILE:
-            why = f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB."
-            raise StoreError(why, hint="Move it away; a new one is begun.")
-        found = [_entry(line) for line in data.split(b"\n") if line]
+        found = list(map(_entry, read_lines(self._path, "journal")))
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
         return entries[max(cleared, default=0) :], found.count(None)
-
-
-def _add_line(number: int, line: bytes) -> None:
-    """Add a line in one piece; a line that a crash cut off is ended first."""
-    size = os.fstat(number).st_size
-    torn = size > 0 and os.pread(number, 1, size - 1) != b"\n"
-    whole = (b"\n" if torn else b"") + line + b"\n"
-    if os.write(number, whole) != len(whole):
-        raise OSError(0, "only a part of the entry was written")
-    os.fsync(number)
 
 
 def _entry(line: bytes) -> JournalEntry | None:

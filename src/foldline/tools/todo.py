@@ -16,18 +16,16 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
-from foldline.errors import InputError, StoreError
+from foldline.errors import InputError
 from foldline.tools.arguments import check_arguments
 from foldline.tools.description import describe_tool
+from foldline.tools.json_files import read_value
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
 Progress: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 SCHEMA: Final = "foldline.todo/1"
-LARGEST_FILE: Final = 1 << 20
-"""Bytes of the file."""
-
 NAMED: Final = 3
 """How many pending items a recap names."""
 
@@ -57,7 +55,9 @@ class TodoTool:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._lock = Lock()
-        self._items: tuple[Todo, ...] = () if self._path is None else _load(self._path)
+        self._items: tuple[Todo, ...] = ()
+        if self._path is not None:
+            self._items = read_value(self._path, "to-do list", SCHEMA, _parse) or ()
 
     @property
     def items(self) -> tuple[Todo, ...]:
@@ -149,24 +149,10 @@ def _stats(items: Sequence[Todo]) -> dict[str, int]:
 # --- the file ------------------------------------------------------------------------------
 
 
-def _load(path: Path) -> tuple[Todo, ...]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise StoreError(f"The to-do list {path} cannot be read: {error.strerror}.") from error
-    try:
-        stored = json.loads(data)
-        if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
-            raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = _check_items(stored["todos"])
-        if problems:
-            raise InputError(problems[0])
-    except (ValueError, KeyError, TypeError, RecursionError, InputError) as error:
-        why = f"The file {path} is no to-do list: {error}."
-        raise StoreError(why, hint="Move it away, or name another.") from error
+def _parse(stored: Any) -> tuple[Todo, ...]:
+    value, problems = _check_items(stored["todos"])
+    if problems:
+        raise InputError(problems[0])
     return tuple(Todo(**item) for item in value)
 
 
