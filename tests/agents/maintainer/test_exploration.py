@@ -11,9 +11,8 @@ from foldline.agents.maintainer.exploration import (
     next_probes,
     stop_reason,
 )
-from foldline.agents.maintainer.survey import CodebaseSurvey
-from foldline.agents.maintainer.survey.codebase import Spot
-from foldline.agents.maintainer.survey.measures import ComplexityReport, Function
+from foldline.agents.maintainer.measures import ComplexityReport, Function
+from foldline.agents.maintainer.survey import CodebaseSurvey, Spot
 
 SURVEY = CodebaseSurvey(
     "/x",

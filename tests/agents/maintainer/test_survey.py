@@ -9,9 +9,13 @@ import pytest
 from tests.agents.maintainer.world import codebase, git
 
 from foldline import BudgetError, StoreError
-from foldline.agents.maintainer.survey import SurveySettings, render_survey, survey_codebase
-from foldline.agents.maintainer.survey.codebase import is_test
-from foldline.agents.maintainer.survey.measures import is_code, language, parse_log
+from foldline.agents.maintainer.measures import is_code, language, parse_log
+from foldline.agents.maintainer.survey import (
+    SurveySettings,
+    is_test,
+    render_survey,
+    survey_codebase,
+)
 
 
 @pytest.mark.requirement("T15")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
+from foldline.agents.maintainer.survey import CodebaseSurvey
 from foldline.core.validation import positive, whole
 from foldline.relevance.terms import terms
 from foldline.tokens.estimate import estimate

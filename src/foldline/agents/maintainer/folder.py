@@ -1,17 +1,28 @@
-"""Where a maintainer keeps what it knows: outside of the codebase, one folder for each."""
+"""What a maintainer keeps outside of the codebase: a folder for each, and the reports in it."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
+from html import escape
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from foldline.agents.maintainer.exploration import calls_by_tool
+from foldline.agents.maintainer.questions import task_lines
+from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
 from foldline.atomic_files import replace_file
-from foldline.errors import InputError
+from foldline.errors import InputError, StoreError
 from foldline.settings.sources import data_folder, make_folder
+from foldline.tools.terminal.refusal import visible
+
+if TYPE_CHECKING:
+    from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 
 _ODD: Final = re.compile(r"[^\w-]+")
 
@@ -100,3 +111,138 @@ class MaintainerFolder:
         folder = self.folder / "reports"
         folder.mkdir(exist_ok=True)
         return folder / f"maintainer_report_{session}.{ending}"
+
+
+# --- reports ---------------------------------------------------------------------------------
+
+
+def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
+    """
+    Return the figures of a maintainer.
+
+    ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
+    """
+    elapsed = datetime.now(UTC) - one.started
+    watch, known, trail = one.watch, one.knowledge, one.watch.trail
+    return {
+        "session_info": {
+            "session_id": one.session_id,
+            "project": one.project_name,
+            "codebase": str(one.root.path),
+            "started": one.started.isoformat(timespec="seconds"),
+            "duration_seconds": round(elapsed.total_seconds(), 3),
+        },
+        "activity": {
+            "commands_executed": watch.commands,
+            "notes_created": known.created,
+            "issues_found": known.blockers,
+        },
+        "exploration": {
+            "looks": len(trail.looks),
+            "files": len(trail.files),
+            "tokens": trail.tokens,
+            "novelty": round(trail.novelty(watch.budget.window), 3),
+        },
+        "conversation": _conversation(one),
+        "notes": one.note_tool.run({"action": "summary"}),
+    }
+
+
+def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
+    """Return the figures with what is open, what does not hold any more, and the survey."""
+    names, newest = ("id", "type", "title", "source"), one.knowledge.all_notes()[:200]
+    notes = [{name: getattr(note, name) for name in names} for note in newest]
+    return build_stats(one) | {
+        "open": list(task_lines(one.knowledge)),
+        "conflicts": [found.to_dict() for found in one.conflicts()],
+        "all_notes": notes,
+        "survey": one.survey().to_dict(),
+    }
+
+
+def save_report(one: CodebaseMaintainer, report: dict[str, Any]) -> dict[str, Any]:
+    """
+    Write a report as JSON and as a page, and return it with the names of both files.
+
+    Raises:
+        StoreError: They cannot be written.
+    """
+    try:
+        file = one.place.report(one.session_id, "json")
+        page = one.place.report(one.session_id, "html")
+        text = json.dumps(report, ensure_ascii=False, indent=2, default=str)
+        replace_file(file, f"{text}\n".encode("utf-8", "replace"))
+        replace_file(page, report_page(report, one.survey()).encode("utf-8", "replace"))
+    except OSError as error:
+        raise StoreError(f"The report cannot be written: {error.strerror}.") from error
+    return report | {"report_file": str(file), "report_page": str(page)}
+
+
+def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
+    """Return the figures of all days; nothing where no model ever answered."""
+    if one.opened is None:
+        return {"messages": 0, "calls": {}, "compactions": 0}
+    messages, receipts = one.opened.session.messages, one.opened.session.receipts
+    done = sum(receipt.status == "compacted" for receipt in receipts)
+    return {"messages": len(messages), "calls": calls_by_tool(messages), "compactions": done}
+
+
+STYLE: Final = """
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
+h2{margin-top:2.2rem;font-size:1.2rem}
+table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.92rem}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
+"""
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+MOST: Final = 25
+
+
+def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
+    """
+    Return the page.
+
+    Args:
+        report: What `build_report` returned.
+        survey: The numbers that it was made with, from which the tables are drawn.
+    """
+    from markdown_it import MarkdownIt
+
+    # Headings, lists and tables only: whatever else a text holds stays text, and is escaped.
+    markdown = MarkdownIt("zero").enable(["heading", "list", "table"])
+    title = escape(visible(f"Maintenance of {report['session_info']['project']}"))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{title}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"{markdown.render(report_text(report, survey))}</body></html>\n"
+    )
+
+
+def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
+    """Return the page as Markdown; see `report_page`."""
+    info, talk = report["session_info"], report["conversation"]
+    figures = {name: talk[name] for name in ("messages", "compactions")}
+    commands = report["activity"]["commands_executed"]
+    figures = {"notes": report["notes"]["total_notes"], "commands": commands} | figures
+    parts = [
+        f"# {visible(info['project'])}",
+        f"{visible(info['codebase'])} · {info['session_id']}",
+        ", ".join(f"{number:,} {name}" for name, number in figures.items()),
+        _list("Open", report["open"]),
+        _list("Check again", [one["why"] for one in report["conflicts"]]),
+        _list("Notes", map(_note_line, report["all_notes"][:MOST])),
+        render_survey(survey, most=MOST),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _note_line(note: Mapping[str, Any]) -> str:
+    place = note["source"].partition("@")[0]
+    return " · ".join(filter(None, (note["type"], note["title"], place, note["id"])))
+
+
+def _list(title: str, rows: Iterable[str]) -> str:
+    items = [f"- {visible(row.removeprefix('- '), 500)}" for row in rows]
+    return "\n".join([f"## {title}", *items]) if items else ""

@@ -19,7 +19,7 @@ from foldline.agents.maintainer.knowledge import (
     KnowledgeRecord,
     RecordResult,
 )
-from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
+from foldline.agents.maintainer.survey import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.tools.description import describe_tool
 from foldline.tools.notes import NOTE, NoteTool

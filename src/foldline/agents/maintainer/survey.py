@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.checkpoint import git_head
-from foldline.agents.maintainer.survey import measures
+from foldline.agents.maintainer import measures
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
