@@ -25,6 +25,7 @@ PROVED_IN = {
     "memory/test_memory.py": "memory/search_rows.py memory/term_index.py",
     "postgres/test_database.py": "sql.py",
     "stores/test_store.py": "stores/sql.py",
+    "tools/terminal/test_running.py": "tools/terminal/launcher.py",
     "tools/test_workspace.py": "tools/backups.py",
     "relevance/test_terms.py": "relevance/stop_words.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.

@@ -41,34 +41,15 @@ class GitCommand:
 READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items()}
 """What is not here may write, run something, or need the network."""
 
-SETTINGS: Final = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.attributesFile=/dev/null",
-    "core.sshCommand=false",
-    "credential.helper=",
-    "gpg.program=false",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "safe.bareRepository=explicit",
-    "safe.directory=*",
-    "submodule.recurse=false",
-)
-
-ALWAYS: Final = (
-    "--no-pager",
-    "--no-optional-locks",
-    *(word for setting in SETTINGS for word in ("-c", setting)),
-)
+ALWAYS: Final = tuple(PROGRAMS["words"]["git_always"].split())
+"""Options and settings before every sub-command: it runs as little as possible."""
 
 HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
 )
 """Settings that only change how something is shown."""
 
-NETWORK: Final = names(
-    "archive bundle clone fetch ls-remote pull push remote-http send-pack upload-pack"
-)
+NETWORK: Final = names(PROGRAMS["words"]["git_network"])
 
 
 def check_git(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:

@@ -122,11 +122,7 @@ def _reaching(program: str) -> str:
 
 # --- jq ------------------------------------------------------------------------------------
 
-JQ_FLAGS: Final = names(
-    "--null-input --raw-input --raw-output --ascii-output --compact-output --color-output "
-    "--monochrome-output --sort-keys --slurp --join-output --exit-status --tab --seq --stream "
-    "--unbuffered --help --version"
-)
+JQ_FLAGS: Final = names(PROGRAMS["words"]["jq_flags"])
 JQ_LETTERS: Final = frozenset("nrRacCMSsje")
 
 JQ_LOADING: Final = re.compile(r"(?<![.\w\"$-])(import|include|modulemeta|get_search_list)\b")

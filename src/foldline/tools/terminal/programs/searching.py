@@ -163,10 +163,7 @@ class _Expression:
 
 XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
 
-READERS: Final = names(
-    "cat head tail wc grep egrep fgrep ls stat file nl tac basename dirname du rev cut md5sum "
-    "sha1sum sha256sum sha512sum cksum echo od strings realpath readlink base64"
-)
+READERS: Final = names(PROGRAMS["words"]["readers"])
 """What is safe with any operands: it reads them, and no operand is one to write."""
 
 REPLACED: Final = re.compile(r"\{\}|[%@]|[A-Z]{2,20}")

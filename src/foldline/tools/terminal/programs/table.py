@@ -49,17 +49,13 @@ class Program:
     expands: bool = False
 
 
-_FOLLOWING: Final = ("-L", "--dereference", "-f", "-e", "-m", "--canonicalize")
-"""With these, a program that names links follows them."""
-
-_ITSELF: Final = ("-l", "-d", "--directory", "--full-time")
-"""With these, ls shows a link that it is given, and not what it leads to..."""
-
-_TARGET: Final = (
-    *("-C", "-F", "-m", "-p", "-x", "--classify", "--color", "--file-type", "--format"),
-    "--indicator-style",
+_FOLLOWING, _ITSELF, _TARGET = (
+    PROGRAMS["words"][kind].split() for kind in ("follow_links", "list_itself", "list_target")
 )
-"""...unless with one of these, which list what it leads to or tell what that is."""
+"""
+Options of programs that name or list files: those that follow a link, those with which ls shows a
+link itself, and those with which it shows what the link leads to all the same.
+"""
 
 TABLE: Final = {name: Program(**row) for name, row in PROGRAMS["rows"].items()}
 """Programs that need no code."""
@@ -213,13 +209,7 @@ HELPING: Final = {
 }
 """What explains itself besides the rows, by the program that is run."""
 
-WRITERS: Final = names(
-    "chmod chown cp dd ed install ln mkdir mkfifo mv patch rm rmdir split tee touch truncate"
-)
-
-NETWORK: Final = names(
-    "curl dig ftp host nc ncat netcat nslookup ping rsync scp sftp ssh telnet wget"
-)
+WRITERS, NETWORK = (names(PROGRAMS["words"][kind]) for kind in ("writers", "network"))
 
 PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd"} - {"["}))
 """What the terminal knows to only read."""
