@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from foldline.tools.terminal.launcher import CREATE, FILTER
 from foldline.tools.terminal.order import (
@@ -245,6 +245,15 @@ class Unconfined:
         if any(stage.profile.writes or stage.profile.outside for stage in stages):
             raise Refused("Nothing can be approved where the kernel confines nothing.")
         return draft_order([(stage, stage.arguments, b"") for stage in stages], place, limits)
+
+
+Confinement: TypeAlias = Bubblewrap | Landlock | Unconfined
+"""
+A way in which the kernel confines a pipeline.
+
+``name`` is what results call it, ``loses`` what it does not promise, in one sentence. ``order``
+raises `Refused` for a profile that cannot be kept in this way.
+"""
 
 
 # --- the filter for system calls -----------------------------------------------------------

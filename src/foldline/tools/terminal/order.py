@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from foldline.core.validation import positive, whole
 from foldline.tools.terminal.language import Sink
@@ -112,31 +112,6 @@ class PipelineStage:
     out: Sink = "out"
     err: Sink = "err"
     profile: Profile = field(default_factory=Profile)
-
-
-class Confinement(Protocol):
-    """A way in which the kernel confines a pipeline."""
-
-    @property
-    def name(self) -> str:
-        """What results call it."""
-        ...
-
-    @property
-    def loses(self) -> str:
-        """What it does not promise, one sentence; "" when it promises all."""
-        ...
-
-    def order(
-        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
-    ) -> dict[str, Any]:
-        """
-        Return the order for the launcher.
-
-        Raises:
-            Refused: A profile cannot be kept in this way.
-        """
-        ...
 
 
 def draft_order(

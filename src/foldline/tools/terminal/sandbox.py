@@ -16,13 +16,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
-from foldline.tools.terminal.confinement import Bubblewrap, Landlock, Unconfined
+from foldline.tools.terminal.confinement import Bubblewrap, Confinement, Landlock, Unconfined
 from foldline.tools.terminal.order import (
-    Confinement,
     PipelineOutcome,
     PipelineStage,
     Profile,
@@ -33,7 +32,7 @@ from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 
 Mode: TypeAlias = Literal["auto", "bubblewrap", "landlock", "none"]
 
-MODES: Final[tuple[Mode, ...]] = ("auto", "bubblewrap", "landlock", "none")
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 INSTALL: Final = (
     "Install bubblewrap: apt-get install bubblewrap (dnf, apk and pacman have it, too)."
