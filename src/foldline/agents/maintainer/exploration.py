@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -195,14 +194,6 @@ def describe_exploration(
     return "\n".join([done, *(probes or ["Nothing is left that promises much. Conclude."])])
 
 
-def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
-    """Fold a trail over calls with their arguments and results, such as those of a session."""
-    trail = Trail()
-    for call, arguments, text in calls:
-        trail = trail.after(call, arguments, text)
-    return trail
-
-
 LOOKS: Final = ("terminal", "read_file")
 
 
@@ -214,18 +205,11 @@ def trail_from(messages: Sequence[Message]) -> Trail:
             begin = at
     newest = messages[begin:]
     results = {result.call_id: result.text for one in newest for result in one.results}
-    return fold_calls(
-        (call.name, arguments(call), results[call.id])
-        for one in newest
-        for call in one.calls
-        if call.name in LOOKS and call.id in results
-    )
-
-
-def calls_by_tool(messages: Iterable[Message]) -> dict[str, int]:
-    """Count the calls of a session by tool."""
-    count = Counter(call.name for one in messages for call in one.calls)
-    return dict(count.most_common())
+    trail = Trail()
+    for call in (call for one in newest for call in one.calls):
+        if call.name in LOOKS and call.id in results:
+            trail = trail.after(call.name, arguments(call), results[call.id])
+    return trail
 
 
 def arguments(call: ToolCall) -> Mapping[str, Any]:

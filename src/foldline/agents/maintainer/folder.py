@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from foldline.agents.maintainer.exploration import calls_by_tool
 from foldline.agents.maintainer.questions import task_lines
 from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
 from foldline.atomic_files import replace_file
@@ -154,7 +154,7 @@ def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
     notes = [{name: getattr(note, name) for name in names} for note in newest]
     return build_stats(one) | {
         "open": list(task_lines(one.knowledge)),
-        "conflicts": [found.to_dict() for found in one.conflicts()],
+        "conflicts": [asdict(found) for found in one.conflicts()],
         "all_notes": notes,
         "survey": one.survey().to_dict(),
     }
@@ -183,8 +183,9 @@ def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
     if one.opened is None:
         return {"messages": 0, "calls": {}, "compactions": 0}
     messages, receipts = one.opened.session.messages, one.opened.session.receipts
+    calls = Counter(call.name for message in messages for call in message.calls)
     done = sum(receipt.status == "compacted" for receipt in receipts)
-    return {"messages": len(messages), "calls": calls_by_tool(messages), "compactions": done}
+    return {"messages": len(messages), "calls": dict(calls.most_common()), "compactions": done}
 
 
 STYLE: Final = """

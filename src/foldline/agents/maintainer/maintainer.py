@@ -17,7 +17,7 @@ from foldline.agents.maintainer import folder, questions
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
 from foldline.agents.maintainer.folder import MaintainerFolder
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
 from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
 from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
@@ -293,11 +293,7 @@ class CodebaseMaintainer:
         """
         named = tuple(tags or ())
         piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
-        return self.keep(piece).id
-
-    def keep(self, piece: KnowledgeRecord) -> RecordResult:
-        """Bring a piece of information to where it lives; see `route`."""
-        return self.knowledge.keep(piece)
+        return self.knowledge.keep(piece).id
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where notes, memory and codebase contradict each other."""

@@ -236,7 +236,8 @@ class RefactoringAssistant:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
         title, content = f"Step failed: {note.title}", f"Step {note.id} was undone: {why}"
-        self._one.keep(KnowledgeRecord(title, content, type="blocker", tags=("refactoring",)))
+        piece = KnowledgeRecord(title, content, type="blocker", tags=("refactoring",))
+        self._one.knowledge.keep(piece)
         return StepOutcome(note.id, note.title, "undone", why=why)
 
     # --- inside ----------------------------------------------------------------------------
