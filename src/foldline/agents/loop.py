@@ -98,8 +98,7 @@ async def _begin(run: RunState, task: str) -> Events:
     if not task.strip():
         raise InputError("The task is empty")
     await _update_overhead(run)
-    for call in open_calls(run.session.messages):
-        await _record(run, call, INTERRUPTED)
+    await _close_calls(run, open_calls(run.session.messages), INTERRUPTED)
     await _say(run, task)
     run.has_begun = True
     await run.save()
@@ -116,9 +115,7 @@ async def _resume(run: RunState) -> Events:
     run.has_begun = True
     waiting = open_calls(run.session.messages)
     again = [call for call in waiting if run.setup.tools.has_only(call.name, RERUN)]
-    for call in waiting:
-        if call not in again:
-            await _record(run, call, INTERRUPTED)
+    await _close_calls(run, [call for call in waiting if call not in again], INTERRUPTED)
     if again:
         async with aclosing(_run_calls(run, again)) as events:
             async for event in events:
@@ -148,8 +145,7 @@ async def _restore(run: RunState) -> WorkspaceChanges:
 async def _close(run: RunState) -> None:
     """Give open calls a result, however the run ended; if even that fails, the next run does."""
     with suppress(FoldlineError):
-        for call in open_calls(run.session.messages):
-            await _record(run, call, CANCELLED)
+        await _close_calls(run, open_calls(run.session.messages), CANCELLED)
         await run.save()
 
 
@@ -302,6 +298,11 @@ async def _record(run: RunState, call: ToolCall, output: ToolOutput) -> None:
     numbers = await run.session.aextend(run.wires(Message("tool", (result,))))
     if output.pinned:
         await run.session.apin(numbers[-1])
+
+
+async def _close_calls(run: RunState, calls: Sequence[ToolCall], output: ToolOutput) -> None:
+    for call in calls:
+        await _record(run, call, output)
 
 
 async def _say(run: RunState, text: str) -> None:

@@ -10,7 +10,7 @@ What a sub-agent reads stays in its session. What comes back is a report of boun
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Iterable
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -129,13 +129,11 @@ class Subagents:
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
         allowed = {*DELEGATE.labels, *labels, *self._allowed}
 
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return run_blocking(self._output(given["task"]))
+        async def act(given: dict[str, Any]) -> ToolOutput:
+            return await self._output(given["task"])
 
-        def aact(given: dict[str, Any]) -> Awaitable[ToolOutput]:
-            return self._output(given["task"])
-
-        return replace(DELEGATE, labels=tuple(allowed)).tool(act, aact)
+        described = replace(DELEGATE, labels=tuple(allowed))
+        return described.tool(lambda given: run_blocking(act(given)), act)
 
     def run(self, task: str) -> SubagentReport:
         """

@@ -212,6 +212,21 @@ class Approvals:
         self._log("used" if good else "not valid", request, person=grant.person)
         return good
 
+    def approve(self, request: ApprovalRequest) -> str:
+        """
+        Ask and use the grant at once; return why there is none, "" where there was one.
+
+        Args:
+            request: What is about to be done.
+
+        Raises:
+            StoreError: The log cannot be written; then nothing is granted.
+        """
+        grant = self.decide(request)
+        if isinstance(grant, str):
+            return grant
+        return "" if self.redeem(grant, request) else "The approval ended before it was used."
+
     def finished(self, request: ApprovalRequest, outcome: str) -> None:
         """
         Write down how it ended.

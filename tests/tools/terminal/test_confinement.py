@@ -92,8 +92,9 @@ def test_a_program_that_needs_no_others_can_start_none(confinement, place):
 
 def test_too_many_processes_and_too_much_memory_are_stopped(confinement, place):
     limits = TerminalLimits(seconds=3, memory=64 << 20, processes=40)
-    bomb = run(confinement, place, "sh", "-c", "f() { f | f & }; f; sleep 2", limits=limits)
-    assert bomb.seconds < 12
+    begun = time.monotonic()
+    run(confinement, place, "sh", "-c", "f() { f | f & }; f; sleep 2", limits=limits)
+    assert time.monotonic() - begun < 12
     said = run(confinement, place, "awk", 'BEGIN{printf "%2000000000d", 1}', limits=limits)
     assert said.codes != (0,)
     assert len(said.stdout) <= limits.output
@@ -213,7 +214,7 @@ def test_auto_takes_the_strongest_and_refuses_when_there_is_none(monkeypatch):
 
     def without(*missing):
         def answer(mode):
-            return sandbox.ConfinementTrial(mode, None, "gone") if mode in missing else real(mode)
+            return sandbox.ConfinementTrial(None, "gone") if mode in missing else real(mode)
 
         return answer
 

@@ -175,11 +175,11 @@ def _with_workspace(
             continue
         if pointer not in known:
             known[pointer] = pointer.standing(root)
-        kind, where = known[pointer], f"{title!r}: {pointer.where}"
-        if kind == "changed":
-            yield RecordConflict(kind, (name,), "workspace", f"{where} was changed since")
-        elif kind == "gone":
-            yield RecordConflict(kind, (name,), "workspace", f"{where} is not there any more")
+        kind = known[pointer]
+        if kind == "changed" or kind == "gone":
+            what = "was changed since" if kind == "changed" else "is not there any more"
+            why = f"{title!r}: {pointer.where} {what}"
+            yield RecordConflict(kind, (name,), "workspace", why)
 
 
 def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:

@@ -28,7 +28,7 @@ from foldline.agents.maintainer.tools import knowledge_tools
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
-from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
+from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.description import describe_tool, read_tables
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.replacements import Replacement, apply_replacements
@@ -325,9 +325,7 @@ def _edit(
     request = _request(workspace, name, text, after, given["why"])
     if approvals is None:
         return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
-    answer = approvals.decide(request)
-    if not isinstance(answer, Grant) or not approvals.redeem(answer, request):
-        why = answer if isinstance(answer, str) else "The approval is not valid any more."
+    if why := approvals.approve(request):
         return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
     before(name, after)
     version = now.data.get("version") if now.ok else None

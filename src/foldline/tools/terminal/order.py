@@ -175,7 +175,6 @@ class PipelineOutcome:
     stderr: bytes
     codes: tuple[int | None, ...]
     error: str
-    seconds: float
 
 
 def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) -> PipelineOutcome:
@@ -203,7 +202,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     except OSError as error:
         os.close(read)
         why = f"The launcher cannot be started: {error.strerror}."
-        return PipelineOutcome(b"", b"", (), why, 0.0)
+        return PipelineOutcome(b"", b"", (), why)
     finally:
         os.close(write)
     listening = _Listening(process, read, most, stop)
@@ -213,7 +212,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     finally:
         listening.end()
         os.close(read)
-    return listening.outcome(time.monotonic() - begun)
+    return listening.outcome()
 
 
 class _Listening:
@@ -282,7 +281,7 @@ class _Listening:
             if stream is not None:
                 stream.close()
 
-    def outcome(self, seconds: float) -> PipelineOutcome:
+    def outcome(self) -> PipelineOutcome:
         codes: tuple[int | None, ...] = ()
         error = self.error
         try:
@@ -296,4 +295,4 @@ class _Listening:
         except (ValueError, KeyError, TypeError):
             error = error or "The launcher ended without a report."
         out, err = (b"".join(self.pieces[name]) for name in ("stdout", "stderr"))
-        return PipelineOutcome(out, err, codes, error, seconds)
+        return PipelineOutcome(out, err, codes, error)

@@ -220,11 +220,8 @@ def request_approval(steps: Sequence[PlannedStep], approvals: Approvals | None) 
         raise Refused("The command is too long to be asked about.", "Split it.")
     if approvals is None:
         raise NotApproved(f"{request.reason} Nobody is here who could approve it.", request)
-    grant = approvals.decide(request)
-    if isinstance(grant, str):
-        raise NotApproved(f"{request.reason} {grant}", request)
-    if not approvals.redeem(grant, request):
-        raise NotApproved("The approval has ended before it was used.", request)
+    if why := approvals.approve(request):
+        raise NotApproved(f"{request.reason} {why}", request)
     return request
 
 

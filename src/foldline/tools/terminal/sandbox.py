@@ -51,9 +51,8 @@ class NotConfined(FoldlineError):
 
 @dataclass(frozen=True, slots=True)
 class ConfinementTrial:
-    """A mode, whether it can be used, and what its self-test said."""
+    """The confinement of a mode, None where it cannot be used, and what its self-test said."""
 
-    mode: Mode
     confinement: Confinement | None
     words: str
 
@@ -102,16 +101,16 @@ def try_confinement(mode: Mode) -> ConfinementTrial:
     try:
         _check_system()
     except NotConfined as error:
-        return ConfinementTrial(mode, None, error.message)
+        return ConfinementTrial(None, error.message)
     if mode in _HELD:
         return _HELD[mode]
     found = Bubblewrap.detect() if mode == "bubblewrap" else Landlock.detect()
     if found is None:
-        return ConfinementTrial(mode, None, MISSING[mode])
+        return ConfinementTrial(None, MISSING[mode])
     wrong = escapes(found)
     if wrong:
-        return ConfinementTrial(mode, None, "; ".join(wrong))
-    return _HELD.setdefault(mode, ConfinementTrial(mode, found, found.loses))
+        return ConfinementTrial(None, "; ".join(wrong))
+    return _HELD.setdefault(mode, ConfinementTrial(found, found.loses))
 
 
 def _check_system() -> None:
