@@ -35,6 +35,7 @@ from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.overflow import overflow_in
 from foldline.session import Session
+from foldline.tools.description import read_tables
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.values.groups import pair, pending_calls
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -44,19 +45,10 @@ Events = AsyncGenerator[Event, None]
 RERUN: Final = frozenset({"read"})
 """Tools that have no other label are run again when a run was interrupted during their call."""
 
-CHANGED: Final = (
-    "[Note by the program, not by the user: while you were stopped, this changed: {changes}. "
-    "Read it again before you rely on it.]"
-)
-EMPTY: Final = "[It returned nothing.]"
-
-EFFECT: Final = "It may have had an effect, whole or in part: look before you make it again."
-ENDED: Final = "The program ended before the result of this call was recorded."
-INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[{ENDED} {EFFECT}]")
-CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[This call was cancelled. {EFFECT}]")
-
-CAPPED: Final = "This call was not run: your answer reached its cap in the middle of it."
-CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{CAPPED} Say less, and call again.")
+NOTES: Final = read_tables("foldline.agents", "prompts.toml")["run"]
+INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["interrupted"])
+CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["cancelled"])
+CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, NOTES["cut"])
 
 FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
 """What a session is told when an answer ended because the window was full."""
@@ -121,7 +113,7 @@ async def _resume(run: RunState) -> Events:
             async for event in events:
                 yield event
     if changes:
-        await _say(run, CHANGED.format(changes=changes))
+        await _say(run, NOTES["changed"].format(changes=changes))
     yield RunResumed(len(waiting) - len(again), len(again), changes)
     last = run.session.messages[-1]
     if last.role == "assistant" and not last.calls:
@@ -293,7 +285,7 @@ async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = Fa
 
 
 async def _record(run: RunState, call: ToolCall, output: ToolOutput) -> None:
-    content = (Text(output.text or EMPTY),)
+    content = (Text(output.text or NOTES["empty"]),)
     result = ToolResult(call.id, content, call.name, is_error=not output.ok)
     numbers = await run.session.aextend(run.wires(Message("tool", (result,))))
     if output.pinned:

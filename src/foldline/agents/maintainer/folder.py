@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from foldline.agents.maintainer.questions import task_lines
@@ -188,14 +190,6 @@ def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
     return {"messages": len(messages), "calls": dict(calls.most_common()), "compactions": done}
 
 
-STYLE: Final = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-h2{margin-top:2.2rem;font-size:1.2rem}
-table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.92rem}
-th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
-"""
-POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 MOST: Final = 25
 
 
@@ -212,13 +206,9 @@ def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
     # Headings, lists and tables only: whatever else a text holds stays text, and is escaped.
     markdown = MarkdownIt("zero").enable(["heading", "list", "table"])
     title = escape(visible(f"Maintenance of {report['session_info']['project']}"))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{title}</title><style>{STYLE}</style></head>\n<body>\n"
-        f"{markdown.render(report_text(report, survey))}</body></html>\n"
-    )
+    page = files("foldline.agents.maintainer").joinpath("report.html").read_text("utf-8")
+    body = markdown.render(report_text(report, survey))
+    return Template(page).substitute(title=title, body=body)
 
 
 def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:

@@ -24,16 +24,16 @@ import posixpath
 import struct
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
+from foldline.tools.description import read_tables
 from foldline.tools.terminal.launcher import CREATE, FILTER
 from foldline.tools.terminal.order import (
+    CONFINED,
     VARIABLES,
     PipelineStage,
     Profile,
@@ -43,21 +43,7 @@ from foldline.tools.terminal.order import (
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 from foldline.tools.terminal.refusal import Refused
 
-SPACES: Final = (
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--uid", "65534",
-    "--gid", "65534",
-    "--hostname", "sandbox",
-    "--die-with-parent",
-    "--new-session",
-    "--cap-drop", "ALL",
-    "--clearenv",
-)  # fmt: skip
+SPACES: Final = tuple(CONFINED["bubblewrap"]["spaces"].split())
 
 TEMPORARY: Final = 64 << 20
 """Room for what sort writes meanwhile, in bytes of memory."""
@@ -261,8 +247,8 @@ raises `Refused` for a profile that cannot be kept in this way.
 AUDIT: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """``AUDIT_ARCH_*``: a call in the manner of another architecture kills the process."""
 
-CALLS: Final[Mapping[str, Mapping[str, Sequence[int]]]] = tomllib.loads(
-    files("foldline.tools.terminal").joinpath("syscalls.toml").read_text("utf-8")
+CALLS: Final[Mapping[str, Mapping[str, Sequence[int]]]] = read_tables(
+    "foldline.tools.terminal", "syscalls.toml"
 )
 """The numbers of what is denied, by the reason, for each architecture."""
 

@@ -22,6 +22,7 @@ from threading import Event
 from typing import Any, Final
 
 from foldline.core.validation import positive, whole
+from foldline.tools.description import read_tables
 from foldline.tools.terminal.language import Sink
 from foldline.tools.terminal.paths import WorkingDirectory
 
@@ -87,20 +88,8 @@ class Profile:
     outside: tuple[str, ...] = ()
 
 
-VARIABLES: Final = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "LC_ALL": "C.UTF-8",
-    "HOME": "/nonexistent",
-    "TERM": "dumb",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_EDITOR": "false",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-}
+CONFINED: Final = read_tables("foldline.tools.terminal", "sandbox.toml")
+VARIABLES: Final[Mapping[str, str]] = CONFINED["environment"]
 """All that a program sees of an environment."""
 
 

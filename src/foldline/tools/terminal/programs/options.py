@@ -16,18 +16,17 @@ another way than it was checked.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
+from foldline.tools.description import read_tables
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
-PROGRAMS: Final[Mapping[str, Any]] = tomllib.loads(
-    files("foldline.tools.terminal.programs").joinpath("programs.toml").read_text("utf-8")
+PROGRAMS: Final[Mapping[str, Any]] = read_tables(
+    "foldline.tools.terminal.programs", "programs.toml"
 )
 """What is known of every program; what stands nowhere in it goes beyond reading."""
 
