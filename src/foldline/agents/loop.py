@@ -1,15 +1,15 @@
 """
 The agent loop: ask the model, record its answer, run its tool calls, record each result; again.
 
-Read `run_events` from the top: a run begins or is resumed, and then makes one `_step` after the
-other until something ends it. Whatever that is, a limit, an error, a cancellation or the power,
+Read `run_events` from the top: a run begins or is resumed, and then asks and acts in turn until
+something ends it. Whatever that is, a limit, an error, a cancellation or the power,
 the session holds every message up to then.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -70,17 +70,22 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
     """
     run = RunState(setup)
     try:
-        begin = _resume(run) if task is None else _begin(run, task)
-        async with aclosing(begin) as events:
-            async for event in events:
-                yield event
-        while run.result is None:
-            async with aclosing(_step(run)) as events:
+        for stage in _stages(run, task):
+            async with aclosing(stage) as events:
                 async for event in events:
                     yield event
     finally:
         await run_to_end(_close(run))
     yield RunFinished(run.result)
+
+
+def _stages(run: RunState, task: str | None) -> Iterator[Events]:
+    """Yield what a run is made of, one after the other, until something ends it."""
+    yield _resume(run) if task is None else _begin(run, task)
+    while run.result is None:
+        yield _ask_model(run)
+        if run.result is None:
+            yield _act(run)
 
 
 # --- how a run begins and ends -------------------------------------------------------------
@@ -142,17 +147,6 @@ async def _close(run: RunState) -> None:
 
 
 # --- one step ------------------------------------------------------------------------------
-
-
-async def _step(run: RunState) -> Events:
-    """Ask for the next message, and run the calls that it makes unless the run has ended."""
-    async with aclosing(_ask_model(run)) as events:
-        async for event in events:
-            yield event
-    if run.result is None:
-        async with aclosing(_act(run)) as events:
-            async for event in events:
-                yield event
 
 
 async def _ask_model(run: RunState) -> Events:

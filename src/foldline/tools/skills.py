@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
@@ -232,12 +232,8 @@ class Skills:
     def tool(self) -> Tool:
         """The tool ``skill``, which tells the names and descriptions as they are now."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
-
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return self.load(**given)
-
         words = SKILL.description.format(skills=listed or "(none)")
-        return replace(SKILL, description=words).tool(act)
+        return replace(SKILL, description=words).tool(lambda given: self.load(**given))
 
     def load(self, name: str, arguments: str = "", resource: str = "") -> ToolOutput:
         """

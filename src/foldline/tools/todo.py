@@ -72,11 +72,7 @@ class TodoTool:
     @property
     def tool(self) -> Tool:
         """The tool ``todo_write``."""
-
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return self.write(given["todos"])
-
-        return TODO.tool(act)
+        return TODO.tool(lambda given: self.write(given["todos"]))
 
     def write(self, todos: Any) -> ToolOutput:
         """

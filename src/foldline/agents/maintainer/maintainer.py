@@ -15,12 +15,21 @@ from foldline.agents.agent import Agent, checkpoint_file
 from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.maintainer import folder, questions
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
-from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
+from foldline.agents.maintainer.exploration import (
+    ExplorationBudget,
+    ExplorationWatch,
+    Trail,
+    probe_tool,
+    trail_from,
+)
 from foldline.agents.maintainer.folder import MaintainerFolder
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord
+from foldline.agents.maintainer.knowledge import (
+    CodebaseKnowledge,
+    KnowledgeRecord,
+    knowledge_tools,
+)
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
 from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
-from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
 from foldline.agents.run_state import ChatModel, Event, RunFinished
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import check_name

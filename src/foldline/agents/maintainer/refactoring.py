@@ -21,10 +21,9 @@ from foldline.agents.agent import Agent
 from foldline.agents.checkpoint import look_at
 from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer.commands import CheckResult, Git, parse_checks, run_check
-from foldline.agents.maintainer.knowledge import KnowledgeRecord
+from foldline.agents.maintainer.knowledge import KnowledgeRecord, knowledge_tools
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 from foldline.agents.maintainer.step_log import StepLog, StepProgress
-from foldline.agents.maintainer.tools import knowledge_tools
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note

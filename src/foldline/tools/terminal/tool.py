@@ -9,18 +9,15 @@ The terminal as a tool.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.errors import RecallError
-from foldline.tools.approvals import Approvals
 from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.sensitive import SENSITIVE
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.order import TerminalLimits
 from foldline.tools.terminal.results import CommandResult, Status
-from foldline.tools.terminal.sandbox import Mode
 from foldline.tools.terminal.terminal import Terminal
 
 TERMINAL: Final = describe_tool("terminal")
@@ -42,10 +39,8 @@ class TerminalTool:
         timeout: What one line may take, in seconds.
         max_output_size: The most that is read of what a line says, in bytes.
         allow_cd: Whether ``cd`` is understood.
-        sandbox: What confines it; see `Terminal.open`.
-        approvals: Who is asked for what goes beyond reading.
         visible_output: The most that a model is shown at once, in characters.
-        sensitive: Names of files that are shown only when a person approves; see `Terminal.open`.
+        **options: What `Terminal.open` takes besides.
 
     Raises:
         BudgetError: The workspace is none, or a number is out of range.
@@ -59,19 +54,11 @@ class TerminalTool:
         max_output_size: int = 10 << 20,
         allow_cd: bool = True,
         *,
-        sandbox: Mode = "auto",
-        approvals: Approvals | None = None,
         visible_output: int = 30_000,
-        sensitive: Sequence[str] = SENSITIVE,
+        **options: Any,
     ) -> None:
-        self.terminal = Terminal.open(
-            workspace,
-            limits=TerminalLimits(timeout, output=max_output_size, visible_output=visible_output),
-            sandbox=sandbox,
-            allow_cd=allow_cd,
-            approvals=approvals,
-            sensitive=sensitive,
-        )
+        limits = TerminalLimits(timeout, output=max_output_size, visible_output=visible_output)
+        self.terminal = Terminal.open(workspace, limits=limits, allow_cd=allow_cd, **options)
 
     def run(self, parameters: Mapping[str, Any]) -> str:
         """
