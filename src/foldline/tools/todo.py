@@ -108,7 +108,7 @@ class TodoTool:
 
 
 def recap(items: Sequence[Todo]) -> str:
-    """Say in one line how far a list is, what is in progress, and what comes next."""
+    """Return one line: how far a list is, what is in progress, and what comes next."""
     done = sum(item.status == "completed" for item in items)
     count = f"[{done}/{len(items)}]"
     if not items:

@@ -252,7 +252,7 @@ def version_of(data: bytes) -> str:
 
 
 def refusal(path: str, error: Exception) -> ToolOutput:
-    """Say why a file was neither read nor changed."""
+    """Return the error output for a file that was neither read nor changed."""
     if isinstance(error, TooLarge):
         return ToolOutput.error(ErrorCode.TOO_LARGE, f"{path[:200]}: {error}.")
     if isinstance(error, Conflict):

@@ -98,7 +98,7 @@ class SourcePointer:
         return type(self)("/".join(parts), self.lines, digest)
 
     def standing(self, root: Root) -> Standing:
-        """Say whether what is there is still what was seen."""
+        """Return how what is there now compares with what was seen."""
         if not self.hash:
             return "unknown"
         try:

@@ -186,7 +186,7 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
 def describe_exploration(
     survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
 ) -> str:
-    """Say in words how far the exploration is, and what to look at next."""
+    """Return a text on how far the exploration is, and what to look at next."""
     looked = f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks"
     spent = f"{trail.tokens:,} of {budget.tokens:,} tokens"
     done = f"{looked}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."

@@ -126,7 +126,7 @@ class CodebaseMaintainer:
         self.watch = ExplorationWatch(budget or ExplorationBudget())
         self._window, self._max_tokens, self._limits = window, max_tokens, limits
         self._looks = looks or SurveySettings()
-        self._model, self._owns = _talking(llm)
+        self._model, self._owns = _open_model(llm)
         self._agent: Agent | None = None
         self._survey: CodebaseSurvey | None = None
         self._surveyed = time.monotonic()
@@ -216,7 +216,7 @@ class CodebaseMaintainer:
         """
         if self._agent is None:
             system = SYSTEM.format(project=self.project_name)
-            self._agent = self.beside(CONVERSATION, self._tools(), system, self._limits)
+            self._agent = self.open_agent(CONVERSATION, self._tools(), system, self._limits)
         return self._agent
 
     @property
@@ -224,10 +224,10 @@ class CodebaseMaintainer:
         """The agent, None where there is no model."""
         return None if self._model is None else self.agent
 
-    def beside(
+    def open_agent(
         self, name: str, tools: Iterable[Tool], system: str, limits: AgentLimits | None
     ) -> Agent:
-        """Return an agent with a conversation of its own, beside the one of all days."""
+        """Open an agent with a conversation of its own, beside the one of all days."""
         if self._model is None:
             raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
         return Agent.open(
@@ -355,7 +355,7 @@ class CodebaseMaintainer:
         self.close()
 
 
-def _talking(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
+def _open_model(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
     """Return who answers, and whether it was opened here."""
     if isinstance(llm, str):
         from foldline.models import model

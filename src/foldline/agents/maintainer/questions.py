@@ -121,7 +121,7 @@ def question_packets(
 
 
 def conflict_text(found: tuple[RecordConflict, ...]) -> str:
-    """Say what does not go together any more, and which side is right."""
+    """Return a list of what contradicts each other, and which side is right."""
     lines = [
         f"- {one.why} ({', '.join(one.ids)}); right: {one.right}" for one in found[:MOST_CONFLICTS]
     ]

@@ -249,7 +249,7 @@ class RefactoringAssistant:
     def _agent(self, note: Note) -> Agent:
         name = f"refactoring-{note.id}-{secrets.token_hex(4)}"
         system = PROMPTS["system"].format(project=self._one.project_name)
-        return self._one.beside(name, self._tools(note.id), system, self._limits)
+        return self._one.open_agent(name, self._tools(note.id), system, self._limits)
 
     def _tools(self, step: str) -> Iterator[Tool]:
         # Git keeps what was; copies in the codebase would count as changes of it.

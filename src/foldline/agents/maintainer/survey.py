@@ -178,7 +178,7 @@ def survey_codebase(
     """
     chosen, root = settings or SurveySettings(), Root(path)
     found = list(measures.read_files(root, chosen.files, chosen.largest))
-    past = _past(root, chosen)
+    past = _read_history(root, chosen)
     spots = hot_spots(found, past)
     rank = {spot.path: number for number, spot in enumerate(spots)}
     functions = measures.ComplexityReport(trouble="it was not asked for")
@@ -235,7 +235,7 @@ def hot_spots(
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
 
 
-def _past(root: Root, settings: SurveySettings) -> measures.FileHistory:
+def _read_history(root: Root, settings: SurveySettings) -> measures.FileHistory:
     folders = (root.path, *root.path.parents)
     top = next((folder for folder in folders if (folder / ".git").exists()), None)
     if top is None:

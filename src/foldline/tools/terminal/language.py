@@ -345,7 +345,7 @@ def _command(part: Sequence[Token]) -> Command:
 
 
 def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
-    """Say where a stream goes from now on, in the order in which the line says it."""
+    """Set where a stream goes from now on, in the order of the line."""
     match sign, target.text:
         case "2>" | "2>>", "/dev/null":
             sinks["err"] = "null"

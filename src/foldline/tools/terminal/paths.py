@@ -62,7 +62,7 @@ class WorkingDirectory:
         return replace(self, also=self.also | {*paths})
 
     def is_there(self) -> bool:
-        """Whether the directory is still the one that it was."""
+        """Return True if the directory is still the one that it was."""
         try:
             seen = os.lstat(self.directory)
         except OSError:
@@ -101,7 +101,7 @@ class WorkingDirectory:
         return target
 
     def leaves(self, path: str) -> bool:
-        """Whether a path leads outside the workspace."""
+        """Return True if a path leads outside the workspace."""
         try:
             self.resolve(path)
         except Beyond:
@@ -109,7 +109,7 @@ class WorkingDirectory:
         return False
 
     def has_entry(self, name: str) -> bool:
-        """Whether the directory has something of this name, be it a link to nowhere."""
+        """Return True if the directory has an entry of this name, even a dangling link."""
         return os.path.lexists(posixpath.join(self.directory, name))
 
     def check(self, path: str) -> None:

@@ -28,7 +28,6 @@ class Refused(Exception):
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(f"{reason} {hint}".strip())
         self.reason = reason
-        self.hint = hint
 
 
 class Beyond(Refused):
@@ -62,7 +61,7 @@ def visible(text: str, most: int = LONGEST_QUOTE) -> str:
 
 
 def unsafe(char: str) -> bool:
-    """Say whether a character is a control, format or separator character or a surrogate."""
+    """Return True if a character is a control, format or separator character or a surrogate."""
     return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 

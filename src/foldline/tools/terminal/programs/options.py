@@ -96,7 +96,7 @@ class ProgramArguments:
     dashed: bool = False
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options was given."""
+        """Return True if one of these options was given."""
         return any(name in names for name, _ in self.options)
 
     def values(self, *names: str) -> list[str]:
