@@ -76,6 +76,7 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
                     yield event
     finally:
         await run_to_end(_close(run))
+    assert run.result is not None  # noqa: S101  # without one, the stages go on
     yield RunFinished(run.result)
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NoReturn, Self, TypeAlias, get_args
 
-from foldline.agents.limits import AgentResult, AgentSpending
+from foldline.agents.limits import AgentResult
 from foldline.agents.maintainer.conflicts import RecordConflict
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, describe_exploration
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge
@@ -68,16 +68,14 @@ class MaintainerAnswer(str):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        why, spending = "", AgentSpending()
-        if self.result is not None:
-            why, spending = self.result.note, self.result.spending
+        result = self.result or AgentResult("done", "")
         return {
             "mode": self.mode,
             "status": self.status,
             "text": str(self),
-            "why": why,
+            "why": result.note,
             "notes": list(self.notes),
-            "spent": spending.to_dict(),
+            "spent": result.spending.to_dict(),
         }
 
 

@@ -75,14 +75,12 @@ class TerminalTool:
         return TERMINAL.tool(self._do, self._ado)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
-        if "command" in given:
-            return _output(self.terminal.run(given["command"]))
-        return self._more(given)
+        command = given.get("command")
+        return self._more(given) if command is None else _output(self.terminal.run(command))
 
     async def _ado(self, given: dict[str, Any]) -> ToolOutput:
-        if "command" in given:
-            return _output(await self.terminal.arun(given["command"]))
-        return self._more(given)
+        command = given.get("command")
+        return self._more(given) if command is None else _output(await self.terminal.arun(command))
 
     def _more(self, given: dict[str, Any]) -> ToolOutput:
         if "handle" not in given:
