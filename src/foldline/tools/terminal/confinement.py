@@ -146,13 +146,13 @@ def _read_options(program: str) -> frozenset[str]:
 
 # --- Landlock ------------------------------------------------------------------------------
 
-LEAST: Final = 3
+LEAST_LANDLOCK: Final = 3
 """Before this version of Landlock, a file could still be emptied."""
 
 EXECUTE, WRITE, READ, LIST = (1 << bit for bit in range(4))
 IOCTL_DEVICE: Final = 1 << 15
 
-KNOWN: Final = {1: 13, 2: 14, 3: 15, 5: 16}
+RIGHTS_BY_VERSION: Final = {1: 13, 2: 14, 3: 15, 5: 16}
 """How many rights to files each version knows; all of them are handled, so denied."""
 
 
@@ -171,7 +171,7 @@ class Landlock:
     def detect(cls) -> Landlock | None:
         """Return it as this kernel has it, None when it has too little."""
         version = _version()
-        return cls(version) if version >= LEAST and machine() else None
+        return cls(version) if version >= LEAST_LANDLOCK and machine() else None
 
     def order(
         self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
@@ -188,7 +188,8 @@ class Landlock:
         return draft_order(written, place, limits) | {"landlock": self._rules(place, widest)}
 
     def _rules(self, place: WorkingDirectory, profile: Profile) -> dict[str, Any]:
-        rights = (1 << max(count for since, count in KNOWN.items() if since <= self.version)) - 1
+        known = max(count for since, count in RIGHTS_BY_VERSION.items() if since <= self.version)
+        rights = (1 << known) - 1
         handled = [rights]
         if self.version >= 4:
             handled.append(0b11)  # connecting and listening over TCP

@@ -1,8 +1,8 @@
 """
 Why a command is not run: for good, or until a person says yes.
 
-A `Refused` command is not understood, and nobody can approve what was not understood. One that is
-`Beyond` is understood exactly, and is more than reading the workspace.
+A `Refused` command is not understood, and nobody can approve what was not understood. One that
+`NeedsApproval` is understood exactly, and does more than read the workspace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-class Beyond(Refused):
+class NeedsApproval(Refused):
     """
     A command that is run only when a person approves it.
 

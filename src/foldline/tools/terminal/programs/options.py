@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 
 from foldline.tools.description import read_tables
 from foldline.tools.terminal.paths import WorkingDirectory
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 PROGRAMS: Final[Mapping[str, Any]] = read_tables(
     "foldline.tools.terminal.programs", "programs.toml"
@@ -161,7 +161,7 @@ def read_arguments(
         mixed: Whether options may stand after operands.
 
     Raises:
-        Beyond: An option is not in the spec.
+        NeedsApproval: An option is not in the spec.
         Refused: A value is missing or is none.
     """
     return _Reading(name, spec, place).all(words, mixed)
@@ -217,7 +217,7 @@ class _Reading:
     def _kind(self, name: str) -> str | None:
         if name not in self.spec.known:
             why = f"{self.name} with {visible(name)} is more than this terminal knows to be safe."
-            raise Beyond(why, "write")
+            raise NeedsApproval(why, "write")
         return self.spec.known[name]
 
     def _add(self, name: str, value: str | None, kind: str, left: list[str]) -> None:

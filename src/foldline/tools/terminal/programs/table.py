@@ -20,7 +20,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
@@ -71,7 +71,7 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
         place: Where paths are looked up.
 
     Raises:
-        Beyond: It goes beyond the row.
+        NeedsApproval: It goes beyond the row.
         Refused: It makes no sense.
     """
     row = TABLE[name]
@@ -141,7 +141,7 @@ def check_date(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     """Check ``date``: it shows a moment, and sets nothing."""
     given = read_arguments(name, DATE, words, place)
     if len(given.operands) > 1 or any(not one.startswith("+") for one in given.operands):
-        raise Beyond("date with an operand that is no +FORMAT sets the clock.", "execute")
+        raise NeedsApproval("date with an operand that is no +FORMAT sets the clock.", "execute")
     return CheckedCommand("date", (*given.words(DATE), "--", *given.operands))
 
 
@@ -225,7 +225,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
         place: Where its paths are looked up.
 
     Raises:
-        Beyond: It does more than read the workspace, or is not known.
+        NeedsApproval: It does more than read the workspace, or is not known.
         Refused: It makes no sense, or could never be allowed.
     """
     if "/" in name and posixpath.dirname(name) in FOLDERS:
@@ -239,7 +239,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     if name in NETWORK:
         raise Refused(f"{name} is refused.", "The terminal has no network.")
     if name in WRITERS:
-        raise Beyond(f"{name} changes files.", "write")
+        raise NeedsApproval(f"{name} changes files.", "write")
     near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
     why = f"{visible(name, 60)} is not one of the programs that only read. {near}"
-    raise Beyond(why.rstrip(), "execute")
+    raise NeedsApproval(why.rstrip(), "execute")
