@@ -21,7 +21,7 @@ pytestmark = pytest.mark.requirement("T7")
 
 
 def words(line):
-    return [token.text for token in tokenize(line)]
+    return [token if isinstance(token, str) else token.text for token in tokenize(line)]
 
 
 def glob(pattern, place):
