@@ -12,7 +12,7 @@ from typing import Final
 
 from foldline.errors import FoldlineError
 from foldline.tools.terminal import Terminal, TerminalLimits
-from foldline.tools.terminal.confine.choose import try_confinement
+from foldline.tools.terminal.sandbox import try_confinement
 
 MARK: Final = "OUTSIDE-b61f09"
 """Stands in files outside the workspace, and nowhere else."""

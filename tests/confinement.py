@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.tools.terminal.confine.choose import NotConfined, choose_confinement
+from foldline.tools.terminal.sandbox import NotConfined, choose_confinement
 
 
 def requires_confinement() -> None:

@@ -3,7 +3,7 @@ import string
 
 import pytest
 
-from foldline.agents.loop_detection import (
+from foldline.agents.limits import (
     LoopDetector,
     LoopSettings,
     RepetitionDetector,

@@ -13,7 +13,7 @@ TESTS = ROOT / "tests"
 
 PROVED_IN = {
     "agents/maintainer/test_maintainer.py": "agents/maintainer/folder.py "
-    "agents/maintainer/questions.py agents/maintainer/reports.py agents/maintainer/tools.py",
+    "agents/maintainer/questions.py",
     "agents/test_loop.py": "agents/run_state.py",
     "formats/test_detect.py": "formats/dialect.py",
     "formats/test_files.py": "formats/recording.py",
@@ -25,7 +25,8 @@ PROVED_IN = {
     "memory/test_memory.py": "memory/search_rows.py memory/term_index.py",
     "postgres/test_database.py": "sql.py",
     "stores/test_store.py": "stores/sql.py",
-    "tools/files/test_workspace.py": "tools/files/backups.py",
+    "tools/terminal/test_running.py": "tools/terminal/launcher.py",
+    "tools/test_workspace.py": "tools/backups.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "values/provider_rules.py",
     "properties/test_plain_versions.py": "repair/untangle.py",

@@ -23,7 +23,7 @@ from foldline.mcp.tools import (
 from foldline.session import Session
 from foldline.tokens.choose import choose_counter
 from foldline.tokens.estimate import EstimatedCounter
-from foldline.tools.memory import FOR_MODELS
+from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, Toolbox
@@ -225,7 +225,7 @@ def test_who_may_only_look_can_call_nothing_that_changes(tmp_path: Path) -> None
     assert set(notes.parameters["properties"]["action"]["enum"]) == set(LOOKING_AT_NOTES)
     for action in ("create", "update", "delete", "restore", "task", "progress"):
         assert not notes.run({"action": action, "title": "x", "note_id": "x"}).ok
-    for action in set(FOR_MODELS) - set(LOOKING_AT_MEMORY) | {"clear_all"}:
+    for action in set(MemoryTool.described.models) - set(LOOKING_AT_MEMORY) | {"clear_all"}:
         assert not memory.run({"action": action, "content": "x", "memory_id": "x"}).ok
 
     assert everything(tmp_path / "notes") == before

@@ -12,12 +12,13 @@ from foldline.core.strategy import Policy, Rung
 from foldline.engine.policies import policy
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
+from foldline.session.compaction_answer import REQUESTED
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, CallTool
 from foldline.tools import Tool as Made
 from foldline.tools import Toolbox, ToolOutput, session_tools
-from foldline.tools.compact import LONGEST_FOCUS, REQUESTED
+from foldline.tools.recall import COMPACT
 
 WINDOW = 12_000
 FILLER = "several words that a tool said about the matter\n" * 60
@@ -234,5 +235,6 @@ def _useless(setting):
 
 def test_a_focus_that_is_too_long_is_refused():
     with opened("openai-chat") as session:
-        output = toolbox(session).run("compact", {"focus": "x" * (LONGEST_FOCUS + 1)})
+        longest = COMPACT.arguments["focus"]["maxLength"]
+        output = toolbox(session).run("compact", {"focus": "x" * (longest + 1)})
         assert "at most" in output.text

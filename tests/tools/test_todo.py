@@ -11,7 +11,7 @@ import pytest
 from foldline.errors import StoreError
 from foldline.snapshot.plans import is_plan_tool
 from foldline.tools import ErrorCode, Todo, TodoTool
-from foldline.tools.todo import MOST_ITEMS, SCHEMA, recap
+from foldline.tools.todo import ITEMS, SCHEMA, recap
 
 
 def listed(*statuses):
@@ -52,7 +52,7 @@ def test_a_long_recap_is_shortened_and_an_empty_one_says_so():
         (["a"], "todos[0]: object expected"),
         ("not a list", "todos: array expected"),
         (None, "todos: array expected"),
-        (listed(*["pending"] * (MOST_ITEMS + 1)), f"at most {MOST_ITEMS} items"),
+        (listed(*["pending"] * (ITEMS["maxItems"] + 1)), "at most 40 items"),
         ([{"content": "x" * 501, "status": "pending"}], "at most 500 characters"),
     ],
 )

@@ -17,6 +17,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.reinjection.file_access import find_touches
 from foldline.rooted_files import Root
+from foldline.tools.json_files import read_value
 from foldline.values.messages import ToolCall
 
 MOST_FILES: Final = 200
@@ -162,7 +163,6 @@ def _line(path: Path) -> str:
 # --- the checkpoint ------------------------------------------------------------------------
 
 SCHEMA: Final = "foldline.checkpoint/1"
-LARGEST_CHECKPOINT: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,22 +204,12 @@ def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
     Raises:
         StoreError: The file is none, or of another session; it is left as it is.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_CHECKPOINT + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StoreError(f"The checkpoint {path} cannot be read: {error.strerror}.") from error
-    try:
-        value = json.loads(data)
-        if len(data) > LARGEST_CHECKPOINT or value["schema"] != SCHEMA:
-            raise InputError(f"its schema is not {SCHEMA}")
+
+    def parse(value: Any) -> Checkpoint:
         if value["session"] != session:
             raise InputError(f"it is of the session {value['session']!r:.60}")
         spending = AgentSpending.from_dict(value["spending"])
         workspace = WorkspaceState.from_dict(value["workspace"])
         return Checkpoint(session, str(value["status"]), spending, workspace)
-    except (ValueError, KeyError, TypeError, RecursionError, FoldlineError) as error:
-        why = f"The file {path} is no checkpoint of {session!r}: {error}."
-        raise StoreError(why, hint="Move it away, or name another.") from error
+
+    return read_value(path, f"checkpoint of {session!r}", SCHEMA, parse)

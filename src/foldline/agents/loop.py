@@ -1,21 +1,21 @@
 """
 The agent loop: ask the model, record its answer, run its tool calls, record each result; again.
 
-Read `run_events` from the top: a run begins or is resumed, and then makes one `_step` after the
-other until something ends it. Whatever that is, a limit, an error, a cancellation or the power,
+Read `run_events` from the top: a run begins or is resumed, and then asks and acts in turn until
+something ends it. Whatever that is, a limit, an error, a cancellation or the power,
 the session holds every message up to then.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
-from foldline.agents.loop_detection import RepetitionDetector
+from foldline.agents.limits import RepetitionDetector
 from foldline.agents.run_state import (
     ENDS,
     AgentSetup,
@@ -35,6 +35,7 @@ from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.overflow import overflow_in
 from foldline.session import Session
+from foldline.tools.description import read_tables
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.values.groups import pair, pending_calls
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -44,19 +45,10 @@ Events = AsyncGenerator[Event, None]
 RERUN: Final = frozenset({"read"})
 """Tools that have no other label are run again when a run was interrupted during their call."""
 
-CHANGED: Final = (
-    "[Note by the program, not by the user: while you were stopped, this changed: {changes}. "
-    "Read it again before you rely on it.]"
-)
-EMPTY: Final = "[It returned nothing.]"
-
-EFFECT: Final = "It may have had an effect, whole or in part: look before you make it again."
-ENDED: Final = "The program ended before the result of this call was recorded."
-INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[{ENDED} {EFFECT}]")
-CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, f"[This call was cancelled. {EFFECT}]")
-
-CAPPED: Final = "This call was not run: your answer reached its cap in the middle of it."
-CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{CAPPED} Say less, and call again.")
+NOTES: Final = read_tables("foldline.agents", "prompts.toml")["run"]
+INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["interrupted"])
+CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["cancelled"])
+CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, NOTES["cut"])
 
 FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
 """What a session is told when an answer ended because the window was full."""
@@ -78,17 +70,23 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
     """
     run = RunState(setup)
     try:
-        begin = _resume(run) if task is None else _begin(run, task)
-        async with aclosing(begin) as events:
-            async for event in events:
-                yield event
-        while run.result is None:
-            async with aclosing(_step(run)) as events:
+        for stage in _stages(run, task):
+            async with aclosing(stage) as events:
                 async for event in events:
                     yield event
     finally:
         await run_to_end(_close(run))
+    assert run.result is not None  # noqa: S101  # without one, the stages go on
     yield RunFinished(run.result)
+
+
+def _stages(run: RunState, task: str | None) -> Iterator[Events]:
+    """Yield what a run is made of, one after the other, until something ends it."""
+    yield _resume(run) if task is None else _begin(run, task)
+    while run.result is None:
+        yield _ask_model(run)
+        if run.result is None:
+            yield _act(run)
 
 
 # --- how a run begins and ends -------------------------------------------------------------
@@ -98,8 +96,7 @@ async def _begin(run: RunState, task: str) -> Events:
     if not task.strip():
         raise InputError("The task is empty")
     await _update_overhead(run)
-    for call in open_calls(run.session.messages):
-        await _record(run, call, INTERRUPTED)
+    await _close_calls(run, open_calls(run.session.messages), INTERRUPTED)
     await _say(run, task)
     run.has_begun = True
     await run.save()
@@ -116,15 +113,13 @@ async def _resume(run: RunState) -> Events:
     run.has_begun = True
     waiting = open_calls(run.session.messages)
     again = [call for call in waiting if run.setup.tools.has_only(call.name, RERUN)]
-    for call in waiting:
-        if call not in again:
-            await _record(run, call, INTERRUPTED)
+    await _close_calls(run, [call for call in waiting if call not in again], INTERRUPTED)
     if again:
         async with aclosing(_run_calls(run, again)) as events:
             async for event in events:
                 yield event
     if changes:
-        await _say(run, CHANGED.format(changes=changes))
+        await _say(run, NOTES["changed"].format(changes=changes))
     yield RunResumed(len(waiting) - len(again), len(again), changes)
     last = run.session.messages[-1]
     if last.role == "assistant" and not last.calls:
@@ -148,23 +143,11 @@ async def _restore(run: RunState) -> WorkspaceChanges:
 async def _close(run: RunState) -> None:
     """Give open calls a result, however the run ended; if even that fails, the next run does."""
     with suppress(FoldlineError):
-        for call in open_calls(run.session.messages):
-            await _record(run, call, CANCELLED)
+        await _close_calls(run, open_calls(run.session.messages), CANCELLED)
         await run.save()
 
 
 # --- one step ------------------------------------------------------------------------------
-
-
-async def _step(run: RunState) -> Events:
-    """Ask for the next message, and run the calls that it makes unless the run has ended."""
-    async with aclosing(_ask_model(run)) as events:
-        async for event in events:
-            yield event
-    if run.result is None:
-        async with aclosing(_act(run)) as events:
-            async for event in events:
-                yield event
 
 
 async def _ask_model(run: RunState) -> Events:
@@ -297,11 +280,16 @@ async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = Fa
 
 
 async def _record(run: RunState, call: ToolCall, output: ToolOutput) -> None:
-    content = (Text(output.text or EMPTY),)
+    content = (Text(output.text or NOTES["empty"]),)
     result = ToolResult(call.id, content, call.name, is_error=not output.ok)
     numbers = await run.session.aextend(run.wires(Message("tool", (result,))))
     if output.pinned:
         await run.session.apin(numbers[-1])
+
+
+async def _close_calls(run: RunState, calls: Sequence[ToolCall], output: ToolOutput) -> None:
+    for call in calls:
+        await _record(run, call, output)
 
 
 async def _say(run: RunState, text: str) -> None:

@@ -10,9 +10,9 @@ What a sub-agent reads stays in its session. What comes back is a report of boun
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Iterable
+from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.agents.agent import Agent
@@ -25,37 +25,18 @@ from foldline.redaction import redact_json
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.description import describe_tool, read_tables
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.output import Status as OutputStatus
-from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
-from foldline.tools.registry import ToolRegistry
+from foldline.tools.registry import READ_ONLY, Permissions, ToolRegistry, ToolView
 from foldline.tools.spec import Tool
 from foldline.tools.toolset import CombinedToolset, Toolset
-
-DELEGATE: Final = "delegate"
 
 LIMITS: Final = AgentLimits(steps=25, seconds=900.0)
 """What one sub-agent may spend, unless told otherwise."""
 
-LONGEST_TASK: Final = 8_000
-
-SYSTEM: Final = (
-    "You work for another agent, which sees nothing of what you do but your last message. Do what "
-    "it asks, with the tools that you have, and end with a report: what you found out, with paths "
-    "and line numbers, what you did, and what is left open. Put what matters most at the end."
-)
-
-DESCRIPTION: Final = (
-    "Send another agent to find something out, or to do a piece of work that can stand alone. It "
-    "sees nothing of this conversation: tell it all it needs. You get its report."
-)
-
-
-TASK: Final = "What to find out or to do, and all that must be known for it."
-PARAMETERS: Final = object_schema(
-    "task", task=text_schema(TASK, minLength=1, maxLength=LONGEST_TASK)
-)
+DELEGATE: Final = describe_tool("delegate", "foldline.agents")
+SYSTEM: Final[str] = read_tables("foldline.agents", "prompts.toml")["subagent"]["system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +104,7 @@ class Subagents:
         whole("depth", depth, 1)
         whole("longest", longest, 200)
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
-        denied = {*permissions.deny, DELEGATE}
+        denied = {*permissions.deny, DELEGATE.name}
         allowed = Permissions(permissions.labels, allow=permissions.allow, deny=denied)
         view = ToolView(given, allowed)
         self.tools: Toolset = view
@@ -146,15 +127,13 @@ class Subagents:
         """The tool ``delegate``."""
         # What a sub-agent may do is what calling it may do, also later.
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
-        allowed = frozenset({DELEGATE, *labels, *self._allowed})
+        allowed = {*DELEGATE.labels, *labels, *self._allowed}
 
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return run_blocking(self._output(given["task"]))
+        async def act(given: dict[str, Any]) -> ToolOutput:
+            return await self._output(given["task"])
 
-        def aact(given: dict[str, Any]) -> Awaitable[ToolOutput]:
-            return self._output(given["task"])
-
-        return Tool(DELEGATE, DESCRIPTION, PARAMETERS, act, aact, allowed)
+        described = replace(DELEGATE, labels=tuple(allowed))
+        return described.tool(lambda given: run_blocking(act(given)), act)
 
     def run(self, task: str) -> SubagentReport:
         """

@@ -16,7 +16,7 @@ from foldline.errors import MissingExtra
 from foldline.integrations.following import MOST, Follower, FollowerPool, archive_name
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session
-from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
+from foldline.tools.recall import RECALL, recall_tool
 
 try:
     from pydantic_ai import ModelMessagesTypeAdapter, RetryModelRequest, RunContext
@@ -118,7 +118,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         if not self._recall:
             return None
         tool = Tool.from_schema(
-            self._run_recall, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
+            self._run_recall, "recall", RECALL.description, RECALL.parameters, takes_ctx=True
         )
         return FunctionToolset([tool])
 

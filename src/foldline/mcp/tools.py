@@ -21,11 +21,9 @@ from foldline.stores.protocol import SessionInfo
 from foldline.tokens.choose import choose_counter
 from foldline.tools import recall as recalling
 from foldline.tools.arguments import object_schema, text_schema
-from foldline.tools.compact import LONGEST_FOCUS
-from foldline.tools.memory import DESCRIPTION as MEMORY
-from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
-from foldline.tools.notes import DESCRIPTION as NOTES
-from foldline.tools.notes import PROPERTIES as NOTE_PROPERTIES
+from foldline.tools.description import ToolDescription
+from foldline.tools.memory import MemoryTool
+from foldline.tools.notes import NOTE as NOTES
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
@@ -84,9 +82,9 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         opens: Opens the archive.
         limit: The most that an answer may take, in tokens.
     """
-    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    known = recalling.RECALL.parameters
     more = {"session": text_schema("Only in this session."), "max_tokens": _page_size(limit)}
-    parameters = recalling.PARAMETERS | {"properties": {**known, **more}}
+    parameters = known | {"properties": known["properties"] | more}
 
     def run(given: dict[str, Any]) -> ToolOutput:
         arguments = _arguments(given)
@@ -98,7 +96,7 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
         note = "" if searched or not found.note else f"\n[{found.note}]"
         return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
 
-    return _tool("recall", recalling.DESCRIPTION, parameters, run)
+    return _tool("recall", recalling.RECALL.description, parameters, run)
 
 
 def _page_size(limit: int) -> dict[str, Any]:
@@ -121,7 +119,7 @@ def search_tool(opens: Opens, limit: int) -> Tool:
         query=text_schema(words, maxLength=2_000),
         session=text_schema("Only in this session."),
         before=text_schema("Only sessions before this day, such as 2026-01-31."),
-        start=recalling.PARAMETERS["properties"]["start"],
+        start=recalling.RECALL.arguments["start"],
         max_tokens=_page_size(limit),
     )
 
@@ -203,7 +201,8 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
         opens: Opens it.
         config: How to compact.
     """
-    focus = {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""}
+    longest = recalling.COMPACT.arguments["focus"]["maxLength"]
+    focus = {"type": "string", "maxLength": longest, "default": ""}
     parameters = object_schema(focus=focus, session=SESSION)
 
     def run(given: dict[str, Any]) -> ToolOutput:
@@ -243,7 +242,7 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
-    parameters, words = _for_actions(actions, NOTE_PROPERTIES, NOTES, write)
+    parameters, words = _for_actions(actions, NOTES, write)
     return _tool("note", words, parameters, run, write=write)
 
 
@@ -264,18 +263,18 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
         with MemoryTool(memory=Memory.open(file, user=user)) as memory:
             return memory.output(**given)
 
-    actions = FOR_MODELS if write else LOOKING_AT_MEMORY
-    parameters, words = _for_actions(actions, PROPERTIES, MEMORY, write)
+    actions = MemoryTool.described.models if write else LOOKING_AT_MEMORY
+    parameters, words = _for_actions(actions, MemoryTool.described, write)
     return _tool("memory", words, parameters, run, write=write)
 
 
 def _for_actions(
-    actions: Collection[str], properties: dict[str, Any], description: str, write: bool
+    actions: Collection[str], known: ToolDescription, write: bool
 ) -> tuple[dict[str, Any], str]:
     """Return parameters and description of a tool that knows some actions and no others."""
     action = {"type": "string", "enum": list(actions)}
     words = "" if write else f" Here it can only be looked at: {', '.join(actions)}."
-    return object_schema("action", action=action, **properties), f"{description}{words}"
+    return object_schema("action", action=action, **known.arguments), f"{known.description}{words}"
 
 
 # --- what all of them share ----------------------------------------------------------------

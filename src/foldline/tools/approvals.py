@@ -18,21 +18,24 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO, TypeAlias
+from typing import Final, Literal, TextIO, TypeAlias
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.validation import positive, whole
-from foldline.errors import InputError, StoreError
+from foldline.errors import InputError
+from foldline.tools.json_files import append_line
 
 Scope: TypeAlias = Literal["once", "session"]
 
 HOUR: Final = 3_600.0
 DAY: Final = 86_400.0
+
+UNLOGGED: Final = "Nothing is granted without it; name a file that can be written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +212,21 @@ class Approvals:
         self._log("used" if good else "not valid", request, person=grant.person)
         return good
 
+    def approve(self, request: ApprovalRequest) -> str:
+        """
+        Ask and use the grant at once; return why there is none, "" where there was one.
+
+        Args:
+            request: What is about to be done.
+
+        Raises:
+            StoreError: The log cannot be written; then nothing is granted.
+        """
+        grant = self.decide(request)
+        if isinstance(grant, str):
+            return grant
+        return "" if self.redeem(grant, request) else "The approval ended before it was used."
+
     def finished(self, request: ApprovalRequest, outcome: str) -> None:
         """
         Write down how it ended.
@@ -265,29 +283,7 @@ class Approvals:
             **{name: value for name, value in asdict(request).items() if name != "scopes"},
         }
         with self._lock:
-            append_line(self.audit, line)
-
-
-def append_line(path: Path, line: Mapping[str, Any]) -> None:
-    """
-    Add a line of JSON to a file; it is durable when this returns.
-
-    Args:
-        path: The file, which may be made; a link is not followed.
-        line: What to add.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        with os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0) as file:
-            file.write(json.dumps(line, ensure_ascii=True).encode() + b"\n")
-            os.fsync(file)
-    except OSError as error:
-        why = f"The log of approvals {path} cannot be written: {error.strerror}."
-        hint = "Nothing is granted without it; name a file that can be written."
-        raise StoreError(why, hint=hint) from error
+            append_line(self.audit, line, "log of approvals", hint=UNLOGGED, flags=os.O_NOFOLLOW)
 
 
 # --- ways of asking ------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from foldline.core.validation import suggest_name
@@ -70,12 +70,7 @@ def text_schema(description: str, **more: Any) -> dict[str, Any]:
         description: What it is, for whoever writes it.
         more: Other words of the schema, such as ``maxLength``.
     """
-    return value_schema("string", description, **more)
-
-
-def value_schema(kind: str | Sequence[str], description: str, **more: Any) -> dict[str, Any]:
-    """Return the schema of a value of a type, or of one of several."""
-    return {"type": kind, "description": description, **more}
+    return {"type": "string", "description": description, **more}
 
 
 def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:

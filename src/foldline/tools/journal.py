@@ -16,52 +16,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final
 
 from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import check_arguments, object_schema
+from foldline.tools.description import describe_tool
+from foldline.tools.json_files import append_line, read_lines
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
-Category: TypeAlias = Literal[
-    "decision", "progress", "issue", "solution", "refactor", "test", "performance"
-]
+JOURNAL: Final = describe_tool("journal")
+ENTRY: Final = object_schema(
+    "category text", **{name: JOURNAL.arguments[name] for name in ("category", "text", "tags")}
+)
+CATEGORIES: Final = tuple(ENTRY["properties"]["category"]["enum"])
 
-CATEGORIES: Final = get_args(Category)
 CLEARED: Final = "cleared"
 """The category of the entry that hides those before it; nobody else can use it."""
-
-LONGEST_TEXT: Final = 4_000
-MOST_TAGS: Final = 12
-LONGEST_TAG: Final = 60
-LARGEST_FILE: Final = 64 << 20
-"""Bounds: characters of a text, tags of an entry, characters of a tag, bytes of the file."""
-
-DEFAULT_ENTRIES: Final = 10
-MOST_ENTRIES: Final = 100
-"""How many entries the tool shows unless asked for more, and at most."""
-
-TAG: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG}
-ENTRY: Final = object_schema(
-    "category text",
-    category={"type": "string", "enum": list(CATEGORIES)},
-    text={"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-    tags={"type": "array", "items": TAG, "maxItems": MOST_TAGS, "default": []},
-)
-
-
-PARAMETERS: Final = object_schema(
-    "action",
-    action={"type": "string", "enum": ["add", "read", "summary"]},
-    **ENTRY["properties"],
-    limit={"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES, "default": DEFAULT_ENTRIES},
-)
-
-DESCRIPTION: Final = (
-    "Keep a journal of decisions, progress, issues and solutions that outlives this conversation. "
-    "add: category and text, and tags to find it by. read: the newest entries, of a category or a "
-    "tag. summary: counts and the newest entries."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +135,7 @@ class Journal:
         tags = Counter(tag for entry in entries for tag in entry.tags).most_common()
         return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
-    def summary(self, limit: int = DEFAULT_ENTRIES) -> str:
+    def summary(self, limit: int = 10) -> str:
         """Return the counts in one line and the newest entries, for people and for models."""
         stats = self.stats()
         counts = ", ".join(f"{count} {name}" for name, count in stats.categories.items())
@@ -182,7 +153,7 @@ class Journal:
     @property
     def tool(self) -> Tool:
         """The tool ``journal``: adds an entry, or shows some."""
-        return Tool("journal", DESCRIPTION, PARAMETERS, self._do, labels=frozenset({"plan"}))
+        return JOURNAL.tool(self._do)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
         try:
@@ -205,43 +176,15 @@ class Journal:
         now = self._clock()
         name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
         entry = JournalEntry(name, now, category, text, tags)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        try:
-            with os.fdopen(os.open(self._path, flags, 0o600), "ab+", buffering=0) as file:
-                _add_line(file.fileno(), json.dumps(asdict(entry)).encode("ascii"))
-        except OSError as error:
-            why = f"The journal {self._path} cannot be written: {error.strerror}."
-            hint = "Name a file in a folder that exists and can be written."
-            raise StoreError(why, hint=hint) from error
+        append_line(self._path, asdict(entry), "journal")
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
         """Return the entries that are not hidden, in order, and how many lines are none."""
-        try:
-            with self._path.open("rb") as file:
-                data = file.read(LARGEST_FILE + 1)
-        except FileNotFoundError:
-            return [], 0
-        except OSError as error:
-            why = f"The journal {self._path} cannot be read: {error.strerror}."
-            raise StoreError(why) from error
-        if len(data) > LARGEST_FILE:
-            why = f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB."
-            raise StoreError(why, hint="Move it away; a new one is begun.")
-        found = [_entry(line) for line in data.split(b"\n") if line]
+        found = list(map(_entry, read_lines(self._path, "journal")))
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
         return entries[max(cleared, default=0) :], found.count(None)
-
-
-def _add_line(number: int, line: bytes) -> None:
-    """Add a line in one piece; a line that a crash cut off is ended first."""
-    size = os.fstat(number).st_size
-    torn = size > 0 and os.pread(number, 1, size - 1) != b"\n"
-    whole = (b"\n" if torn else b"") + line + b"\n"
-    if os.write(number, whole) != len(whole):
-        raise OSError(0, "only a part of the entry was written")
-    os.fsync(number)
 
 
 def _entry(line: bytes) -> JournalEntry | None:

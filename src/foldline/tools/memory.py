@@ -14,67 +14,10 @@ from typing import Any, Final, Self
 
 from foldline.memory import FoundMemory, Memory
 from foldline.settings.sources import data_folder, make_folder
-from foldline.tools.arguments import text_schema
+from foldline.tools.description import ActionTool, describe_tool
 from foldline.tools.output import ToolOutput
-from foldline.tools.spec import ActionTool
 
 DAY: Final = 86_400.0
-
-DESCRIPTION: Final = (
-    "Your memory beyond this conversation. Add what will matter later: facts and preferences as "
-    "semantic, events as episodic, what is at hand as working. Search before you ask the user "
-    "again. Text between <recalled> marks is from this memory; do not add it again."
-)
-
-KIND: Final = {"type": "string", "enum": ["working", "episodic", "semantic"]}
-SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
-TIME: Final = {"type": ["number", "null"]}
-SPAN: Final = {"type": "array", "items": TIME, "minItems": 2, "maxItems": 2}
-COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 1000}
-
-PROPERTIES: Final[dict[str, dict[str, Any]]] = {
-    "content": text_schema("What to remember."),
-    "memory_type": {**KIND, "description": "Its kind; for search, list and forget only this one."},
-    "memory_types": {"type": "array", "items": KIND, "description": "Only these kinds."},
-    "importance": {**SHARE, "description": "From 0 to 1."},
-    "metadata": {"type": "object", "additionalProperties": True},
-    "happened": {"type": "number", "description": "When, in seconds since 1970."},
-    "session_id": text_schema("The conversation it belongs to."),
-    "author": text_schema("Who said it."),
-    "query": text_schema("A question or words."),
-    "limit": {**COUNT, "description": "The most that is returned."},
-    "min_importance": SHARE,
-    "min_strength": {**SHARE, "description": "The least evidence that counts."},
-    "time_range": {**SPAN, "description": "From and until, in seconds since 1970; null for open."},
-    "memory_id": text_schema("Which memory."),
-    "strategy": {"type": "string", "enum": ["importance", "time", "capacity"]},
-    "threshold": {**SHARE, "description": "Importance below which to forget."},
-    "max_age_days": {"type": "number", "minimum": 0},
-    "keep": {**COUNT, "minimum": 0, "maximum": 1_000_000, "description": "How many stay."},
-    "batch": {"type": "integer", "description": "What to bring back, as forget said."},
-    "from_type": KIND,
-    "to_type": KIND,
-    "importance_threshold": SHARE,
-}
-
-TAKES: Final = {
-    "add": "content! memory_type importance metadata happened session_id author",
-    "search": "query! limit memory_type memory_types min_importance min_strength time_range"
-    " session_id",
-    "list": "limit memory_type memory_types min_importance time_range session_id",
-    "update": "memory_id! content importance metadata happened",
-    "remove": "memory_id!",
-    "forget": "strategy threshold max_age_days keep memory_type memory_types",
-    "undo": "batch!",
-    "consolidate": "from_type to_type importance_threshold",
-    "summary": "limit",
-    "stats": "",
-    "clear_all": "",
-}
-"""The arguments of each action; ``!`` marks those that it needs."""
-
-FOR_MODELS: Final = tuple(action for action in TAKES if action != "clear_all")
-"""A model cannot erase everything for good; whoever runs the agent can."""
 
 
 class MemoryTool(ActionTool):
@@ -91,9 +34,7 @@ class MemoryTool(ActionTool):
         StoreError: The file cannot be opened.
     """
 
-    name, labels = "memory", frozenset({"write"})
-    description = DESCRIPTION
-    takes, properties, for_models = TAKES, PROPERTIES, FOR_MODELS
+    described = describe_tool("memory")
 
     def __init__(
         self,

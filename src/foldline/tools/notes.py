@@ -15,9 +15,6 @@ from typing import Any, Final, TypeAlias
 
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import (
-    KINDS,
-    LEVELS,
-    STATUSES,
     Note,
     NoteConflict,
     NoteLimits,
@@ -25,7 +22,8 @@ from foldline.notes import (
     TaskState,
     UnknownNote,
 )
-from foldline.tools.arguments import check_arguments, object_schema, text_schema
+from foldline.tools.arguments import check_arguments
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -34,56 +32,10 @@ Given: TypeAlias = Mapping[str, Any]
 PREVIEW: Final = 2_000
 """Characters of each note that a model sees in a list; it reads the rest by its id."""
 
-MOST_LISTED: Final = 100
-
-DESCRIPTION: Final = (
-    "Keep notes that outlive this conversation: task_state, conclusion, blocker, action, "
-    "reference or general, in Markdown. Search before you create, and update what is there "
-    "instead of noting it twice. Write a blocker only for what really stops the work, and turn it "
-    "into a conclusion when it is solved. A note that matters only for the moment has the level "
-    "temporary. Actions: create, read, update, delete, restore, search, list, summary; task makes "
-    "a task that may need others, progress says what became of one, tasks lists how they stand."
-)
-
-TEXT: Final = {"type": "string"}
-PROPERTIES: Final[dict[str, Any]] = {
-    "note_id": text_schema("Which note; for read, update, delete, restore, progress."),
-    "title": text_schema("What it is about, on one line."),
-    "content": text_schema("Markdown; update sets all of it."),
-    "note_type": {"type": "string", "enum": list(KINDS)},
-    "level": {"type": "string", "enum": list(LEVELS)},
-    "tags": {"type": "array", "items": TEXT, "maxItems": 64},
-    "source": text_schema("Where it comes from, such as a file and line."),
-    "query": text_schema("What to search for."),
-    "limit": {"type": "integer", "minimum": 0, "maximum": MOST_LISTED},
-    "start": {"type": "integer", "minimum": 0, "description": "How many to pass over in a list."},
-    "version": {"type": "integer", "description": "The version that an update is made for."},
-    "needs": {"type": "array", "items": TEXT, "description": "Ids of tasks that come first."},
-    "status": {"type": "string", "enum": list(STATUSES)},
-    "outcome": text_schema("What came of a task, or why it failed."),
-}
-
-TAKES: Final = {
-    "create": "title content note_type tags level source",
-    "read": "note_id",
-    "update": "note_id title content note_type tags level source version",
-    "delete": "note_id",
-    "restore": "note_id",
-    "search": "query note_type level tags limit",
-    "list": "note_type level tags status limit start",
-    "summary": "",
-    "task": "title content tags level needs",
-    "progress": "note_id status outcome",
-    "tasks": "limit start",
-}
-"""The arguments of each action; others are left aside."""
+NOTE: Final = describe_tool("note")
 
 NAMES: Final = {"note_type": "type"}
 """What an argument is called in `Notes`, where that is something else."""
-
-SCHEMA: Final = object_schema(
-    "action", action={"type": "string", "enum": list(TAKES)}, **PROPERTIES
-)
 
 
 class NoteTool:
@@ -107,7 +59,7 @@ class NoteTool:
     @property
     def tool(self) -> Tool:
         """The tool ``note``."""
-        return Tool("note", DESCRIPTION, SCHEMA, self._run_for_model)
+        return NOTE.tool(self._run_for_model)
 
     def run(self, parameters: Given) -> Any:
         """
@@ -129,11 +81,11 @@ class NoteTool:
             raise InputError("a call is a mapping with an action in it")
         # A model, or a program, fills in what it does not need with nothing.
         arguments = {name: value for name, value in parameters.items() if value is not None}
-        given, problems = check_arguments(SCHEMA, arguments)
+        given, problems = check_arguments(NOTE.parameters, arguments)
         if problems:
             raise InputError("; ".join(problems[:5]), hint="Correct the call.")
         action = given["action"]
-        takes = TAKES[action].split()
+        takes = NOTE.actions[action].split()
         known = {NAMES.get(name, name): given[name] for name in takes if name in given}
         if "note_id" in takes:
             known["note_id"] = str(known.get("note_id", "")).strip()
@@ -195,7 +147,7 @@ class NoteTool:
             raise InputError("progress needs what became of the task", field="status")
         return _whole(self.notes.tasks.progress(one, status, outcome))
 
-    def _tasks(self, limit: int = MOST_LISTED, start: int = 0) -> list[dict[str, Any]]:
+    def _tasks(self, limit: int = 100, start: int = 0) -> list[dict[str, Any]]:
         graph = self.notes.tasks.graph()
         ids = [*graph.order, *(graph.tasks.keys() - set(graph.order))][start : start + limit]
         return [_standing(graph.standings[one]) for one in ids]

@@ -1,4 +1,4 @@
-"""A tool with which the model reads again what a compaction removed, page by page."""
+"""The tools on a session: recall what a compaction removed, and ask for a compaction."""
 
 from __future__ import annotations
 
@@ -7,43 +7,24 @@ from typing import Any, Final
 from foldline.errors import FoldlineError, RecallError
 from foldline.recall import Recalled
 from foldline.session import Session
-from foldline.tools.arguments import object_schema, text_schema, value_schema
-from foldline.tools.compact import compact_tool
+from foldline.session.compaction_answer import REQUESTED
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
-PAGE: Final = 1_000
-"""What one answer takes at most, in tokens, unless the model asks for more."""
+RECALL: Final = describe_tool("recall")
+COMPACT: Final = describe_tool("compact")
 
-MOST: Final = 4_000
-"""
-What it may ask for. Tool outputs are cut when they are recorded only above 8,000, so that a page
-is never taken out of sight as soon as it was read.
-"""
+LEAST, MOST, PAGE = (
+    int(RECALL.arguments["max_tokens"][word]) for word in ("minimum", "maximum", "default")
+)
+"""What one answer takes, in tokens: at least, at most, and unless the model asks for more."""
 
-LEAST, PAGE_SHARE = 200, 0.1
-"""In a small window a page takes this share of what messages may take, but not less than this."""
+PAGE_SHARE: Final = 0.1
+"""In a small window a page takes this share of what messages may take, but not below `LEAST`."""
 
 NOTE: Final = 40
 """Tokens of a page that are kept for the line that says how to go on."""
-
-DESCRIPTION: Final = (
-    "Read what was removed from this conversation. Call it whenever you need a detail that you no "
-    "longer see: an exact value, a reason, an error, a file's content. Snapshots and stubs name "
-    "handles; the snapshot's own handle with a query searches everything it stands for and "
-    'mostly answers in one call: {"handle": "1f0c2a", "query": "why was the login test skipped"}.'
-)
-
-PARAMETERS: Final[dict[str, Any]] = object_schema(
-    "handle",
-    handle=text_schema("Of a snapshot (all of it), a step with its results, or one part."),
-    query=text_schema("The question, with names and words that the text may use."),
-    grep=text_schema("A regular expression instead."),
-    lines=text_schema("A:B from 1; -20: the last 20."),
-    path=text_schema("A JSON path."),
-    start=value_schema("integer", "To go on, as the last line of an answer says.", minimum=0),
-    max_tokens={"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
-)
 
 
 def session_tools(session: Session) -> tuple[Tool, Tool]:
@@ -81,7 +62,7 @@ def recall_tool(session: Session) -> Tool:
         except FoldlineError as error:
             return _error_output(error)
 
-    return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
+    return RECALL.tool(run, arun)
 
 
 def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:
@@ -95,3 +76,22 @@ def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:
 def _error_output(error: FoldlineError) -> ToolOutput:
     known = isinstance(error, RecallError)
     return ToolOutput.error(ErrorCode.NOT_FOUND if known else ErrorCode.UNAVAILABLE, str(error))
+
+
+def compact_tool(session: Session) -> Tool:
+    """
+    Return the tool ``compact``, which takes a focus.
+
+    The call is answered at once, and the compaction is made when the next view is asked for. So
+    call and result are the newest messages then, and stay.
+
+    Args:
+        session: A `foldline.Session`.
+    """
+
+    def run(arguments: dict[str, Any]) -> ToolOutput:
+        session.request_compaction(arguments["focus"].strip())
+        figures = {"tokens": session.tokens, "target": session.budget.target}
+        return ToolOutput(REQUESTED, data={"requested": True, **figures})
+
+    return COMPACT.tool(run)

@@ -6,15 +6,15 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
 from foldline.rooted_files import open_file, read_content
-from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -129,24 +129,11 @@ def read_resource(place: Path, name: str, most: int) -> bytes:
 
 
 MOST_SKILLS: Final = 100
-LONGEST_ARGUMENTS: Final = 2_000
 
 PLACE: Final = "$ARGUMENTS"
 """Stands in a body for what the call gave as arguments."""
 
-DESCRIPTION: Final = (
-    "Load instructions for a kind of work before you begin it. Skills:\n{skills}\nGive a resource "
-    "to read a file that belongs to a skill."
-)
-
-
-USED_FOR: Final = "What the skill is to be used for, where it asks for that."
-PARAMETERS: Final = object_schema(
-    "name",
-    name=text_schema("Of the skill."),
-    arguments=text_schema(USED_FOR, maxLength=LONGEST_ARGUMENTS, default=""),
-    resource=text_schema("A file of the skill, as the skill names it.", default=""),
-)
+SKILL: Final = describe_tool("skill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +232,8 @@ class Skills:
     def tool(self) -> Tool:
         """The tool ``skill``, which tells the names and descriptions as they are now."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
-
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return self.load(**given)
-
-        words = DESCRIPTION.format(skills=listed or "(none)")
-        return Tool("skill", words, PARAMETERS, act, labels=frozenset({"read"}))
+        words = SKILL.description.format(skills=listed or "(none)")
+        return replace(SKILL, description=words).tool(lambda given: self.load(**given))
 
     def load(self, name: str, arguments: str = "", resource: str = "") -> ToolOutput:
         """

@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from foldline.core.validation import suggest_name
 from foldline.errors import FoldlineError, InputError
 from foldline.redaction import explain_error, redact_json
-from foldline.tools.arguments import (
-    Schema,
-    check_arguments,
-    check_schema,
-    object_schema,
-    parse_arguments,
-)
+from foldline.tools.arguments import check_arguments, check_schema, parse_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 
 Action: TypeAlias = Callable[[dict[str, Any]], ToolOutput]
@@ -155,82 +149,6 @@ def _failure(name: str, error: BaseException) -> ToolOutput:
     words = redact_json(str(error)) if known else explain_error(error)
     code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION
     return ToolOutput.error(code, f"{name} failed. {words[:LONGEST_REASON]}")
-
-
-class ActionTool:
-    """
-    Does what the argument ``action`` says; a method ``_add`` of a subclass is its action "add".
-
-    ``takes`` has the names of the arguments of each action, where ``!`` marks those that it needs,
-    and ``properties`` the schema of every argument. A model may do what is in ``for_models``.
-    """
-
-    name: ClassVar[str]
-    description: ClassVar[str]
-    labels: ClassVar[frozenset[str]]
-    takes: ClassVar[Mapping[str, str]]
-    properties: ClassVar[Mapping[str, Schema]]
-    for_models: ClassVar[Sequence[str]]
-
-    def execute(self, /, action: str, **arguments: Any) -> str:
-        """
-        Do something, and return what a model reads about it; see `output`.
-
-        Args:
-            action: One of ``takes``.
-            **arguments: Of the action.
-        """
-        return self.output(action, **arguments).text
-
-    def run(self, parameters: Mapping[str, Any]) -> str:
-        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
-        given = {str(name): value for name, value in parameters.items()}
-        return self.execute(str(given.pop("action", "")), **given)
-
-    def output(self, /, action: str, **arguments: Any) -> ToolOutput:
-        """Do something, and return the text and the same as JSON values; nothing is raised."""
-        if action not in self.takes:
-            message = f"There is no action {action[:40]!r}. Known: {', '.join(self.takes)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
-        try:
-            inputs = self._filter_arguments(action, arguments)
-            given, problems = check_arguments(self._schema(action), inputs)
-            if problems:
-                wrong = "; ".join(one.removesuffix(".") for one in problems)
-                message = f"{action} was not done: {wrong}."
-                return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
-            return self._act(action, given)
-        except InputError as error:
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")
-        except (FoldlineError, TypeError, ValueError) as error:
-            return ToolOutput.error(ErrorCode.EXECUTION, f"{action} failed: {error}")
-
-    @property
-    def tool(self) -> Tool:
-        """The tool, for an agent."""
-        names = {name.rstrip("!") for one in self.for_models for name in self.takes[one].split()}
-        taken = {name: schema for name, schema in self.properties.items() if name in names}
-        actions = {"type": "string", "enum": list(self.for_models)}
-        parameters = object_schema("action", action=actions, **taken)
-
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return self.output(**given)
-
-        return Tool(self.name, self.description, parameters, act, labels=self.labels)
-
-    def _schema(self, action: str) -> Schema:
-        names = self.takes[action].split()
-        required = " ".join(name[:-1] for name in names if name.endswith("!"))
-        bare = [name.rstrip("!") for name in names]
-        return object_schema(required, **{name: self.properties[name] for name in bare})
-
-    def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
-        """Return the arguments that count: a model fills in what it does not need with nothing."""
-        return {name: value for name, value in arguments.items() if value is not None}
-
-    def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
-        output: ToolOutput = getattr(self, f"_{action}")(**given)
-        return output
 
 
 class ToolCollection(ABC):

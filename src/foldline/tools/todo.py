@@ -16,34 +16,21 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
-from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import check_arguments, object_schema, text_schema, value_schema
+from foldline.errors import InputError
+from foldline.tools.arguments import check_arguments
+from foldline.tools.description import describe_tool
+from foldline.tools.json_files import read_value
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
 Progress: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 SCHEMA: Final = "foldline.todo/1"
-MOST_ITEMS: Final = 40
-LONGEST_ITEM: Final = 500
-LARGEST_FILE: Final = 1 << 20
-"""Bounds of a list: items, characters of an item, bytes of the file."""
-
 NAMED: Final = 3
 """How many pending items a recap names."""
 
-DESCRIPTION: Final = (
-    "Set your to-do list, all of it: what you leave out is gone. Use it for work of many steps, "
-    "and set it again as soon as a step is begun or done. At most one item is in progress; an "
-    "empty list clears it."
-)
-
-ITEM: Final = object_schema(
-    "content status",
-    content=text_schema("What is to be done.", minLength=1, maxLength=LONGEST_ITEM),
-    status={"type": "string", "enum": list(get_args(Progress))},
-)
-ITEMS: Final = value_schema("array", "Every item, in order.", maxItems=MOST_ITEMS, items=ITEM)
+TODO: Final = describe_tool("todo_write")
+ITEMS: Final = TODO.arguments["todos"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +55,9 @@ class TodoTool:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._lock = Lock()
-        self._items: tuple[Todo, ...] = () if self._path is None else _load(self._path)
+        self._items: tuple[Todo, ...] = ()
+        if self._path is not None:
+            self._items = read_value(self._path, "to-do list", SCHEMA, _parse) or ()
 
     @property
     def items(self) -> tuple[Todo, ...]:
@@ -83,12 +72,7 @@ class TodoTool:
     @property
     def tool(self) -> Tool:
         """The tool ``todo_write``."""
-
-        def act(given: dict[str, Any]) -> ToolOutput:
-            return self.write(given["todos"])
-
-        parameters, labels = object_schema("todos", todos=ITEMS), frozenset({"plan"})
-        return Tool("todo_write", DESCRIPTION, parameters, act, labels=labels)
+        return TODO.tool(lambda given: self.write(given["todos"]))
 
     def write(self, todos: Any) -> ToolOutput:
         """
@@ -124,7 +108,7 @@ class TodoTool:
 
 
 def recap(items: Sequence[Todo]) -> str:
-    """Say in one line how far a list is, what is in progress, and what comes next."""
+    """Return one line: how far a list is, what is in progress, and what comes next."""
     done = sum(item.status == "completed" for item in items)
     count = f"[{done}/{len(items)}]"
     if not items:
@@ -161,24 +145,10 @@ def _stats(items: Sequence[Todo]) -> dict[str, int]:
 # --- the file ------------------------------------------------------------------------------
 
 
-def _load(path: Path) -> tuple[Todo, ...]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise StoreError(f"The to-do list {path} cannot be read: {error.strerror}.") from error
-    try:
-        stored = json.loads(data)
-        if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
-            raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = _check_items(stored["todos"])
-        if problems:
-            raise InputError(problems[0])
-    except (ValueError, KeyError, TypeError, RecursionError, InputError) as error:
-        why = f"The file {path} is no to-do list: {error}."
-        raise StoreError(why, hint="Move it away, or name another.") from error
+def _parse(stored: Any) -> tuple[Todo, ...]:
+    value, problems = _check_items(stored["todos"])
+    if problems:
+        raise InputError(problems[0])
     return tuple(Todo(**item) for item in value)
 
 

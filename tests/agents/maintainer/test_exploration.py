@@ -7,13 +7,11 @@ from foldline import BudgetError
 from foldline.agents.maintainer import ExplorationBudget, Trail
 from foldline.agents.maintainer.exploration import (
     describe_exploration,
-    fold_calls,
     next_probes,
     stop_reason,
 )
-from foldline.agents.maintainer.survey import CodebaseSurvey
-from foldline.agents.maintainer.survey.codebase import Spot
-from foldline.agents.maintainer.survey.measures import ComplexityReport, Function
+from foldline.agents.maintainer.measures import ComplexityReport, Function
+from foldline.agents.maintainer.survey import CodebaseSurvey, Spot
 
 SURVEY = CodebaseSurvey(
     "/x",
@@ -44,7 +42,9 @@ def test_novelty_is_the_share_of_lines_that_were_not_seen():
 @pytest.mark.requirement("E5.2")
 def test_it_stops_for_want_of_news_or_of_tokens_and_not_before():
     budget = ExplorationBudget(tokens=1_000, window=3, novelty=0.2)
-    trail = fold_calls([("read_file", {"path": "a.py"}, f"line {n}") for n in range(3)])
+    trail = Trail()
+    for n in range(3):
+        trail = look(trail, "a.py", f"line {n}")
     assert stop_reason(trail, budget) == ""
     for _ in range(3):
         trail = look(trail, "a.py", "line 1")

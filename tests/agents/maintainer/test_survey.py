@@ -9,9 +9,13 @@ import pytest
 from tests.agents.maintainer.world import codebase, git
 
 from foldline import BudgetError, StoreError
-from foldline.agents.maintainer.survey import SurveySettings, render_survey, survey_codebase
-from foldline.agents.maintainer.survey.codebase import is_test
-from foldline.agents.maintainer.survey.measures import is_code, language, parse_log
+from foldline.agents.maintainer.measures import is_code, language, parse_log
+from foldline.agents.maintainer.survey import (
+    SurveySettings,
+    is_test,
+    render_survey,
+    survey_codebase,
+)
 
 
 @pytest.mark.requirement("T15")
@@ -67,7 +71,7 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
     (tmp_path / "link.py").symlink_to("/etc/passwd")
     (tmp_path / "loop").symlink_to(tmp_path)
     found = survey_codebase(tmp_path, SurveySettings(largest=15_000))
-    assert set(found.hashes) == {"big.py", "min.js"}
+    assert set(found.sizes) == {"big.py", "min.js"}
     assert found.markers == ()
     assert survey_codebase(tmp_path, SurveySettings(largest=100)).files == 0
     assert survey_codebase(tmp_path, SurveySettings(files=1)).files <= 1
@@ -76,7 +80,7 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
 def test_a_link_to_a_name_that_no_file_can_have_breaks_no_survey(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to("a" * 300)
-    assert set(survey_codebase(tmp_path).hashes) == {"a.py"}
+    assert set(survey_codebase(tmp_path).sizes) == {"a.py"}
 
 
 def test_functions_are_said_before_what_was_left_for_later(tmp_path):
@@ -98,6 +102,7 @@ def test_names_that_would_command_a_terminal_are_spelled_out(tmp_path):
         ("a/b.py", "Python", True),
         ("Makefile", "Make", True),
         ("x.MD", "Markdown", False),
+        ("x.rst", "reStructuredText", False),
         ("x.tsx", "TypeScript", True),
         ("x.mm", "Objective-C", True),
         ("LICENSE", "", False),
@@ -128,7 +133,7 @@ def test_a_name_tells_a_test(path, test):
 def test_what_git_says_is_read_and_nothing_else_of_it():
     found = parse_log("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
     assert (found.seen, found.newest) == (1, 1_700_000_000)
-    assert found.lines == {"a.py": 4, "img.png": 0}
+    assert found.commits == {"a.py": 1, "img.png": 1}
 
 
 def test_wrong_settings_and_folders_are_named(tmp_path):

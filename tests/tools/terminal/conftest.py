@@ -3,8 +3,8 @@
 import pytest
 
 from foldline.tools.terminal import Terminal, TerminalLimits
-from foldline.tools.terminal.confine.choose import try_confinement
 from foldline.tools.terminal.paths import WorkingDirectory
+from foldline.tools.terminal.sandbox import try_confinement
 
 MARK = "OUTSIDE-4f1c"
 

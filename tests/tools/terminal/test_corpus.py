@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from foldline.tools.terminal import Terminal, TerminalLimits
-from foldline.tools.terminal.confine.choose import try_confinement
+from foldline.tools.terminal.sandbox import try_confinement
 
 DRIVER = Path(__file__).resolve().parents[4] / "shared" / "terminal" / "probe.py"
 

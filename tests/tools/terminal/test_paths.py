@@ -7,9 +7,9 @@ import pytest
 
 from foldline.tools.approvals import Approvals
 from foldline.tools.terminal import Terminal, paths
-from foldline.tools.terminal.confine.choose import try_confinement
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
-from foldline.tools.terminal.refusal import Beyond, Refused
+from foldline.tools.terminal.refusal import NeedsApproval, Refused
+from foldline.tools.terminal.sandbox import try_confinement
 
 pytestmark = pytest.mark.requirement("T7")
 
@@ -22,11 +22,11 @@ def test_inside_and_outside(place, project):
     place.check("loop")
     for path in ("..", "../outside", "link", "linked/x", "/etc/passwd", "src/../../outside",
                  f"{place.workspace}-evil/x", "/dev/stdin", "/proc/self"):  # fmt: skip
-        with pytest.raises(Beyond) as beyond:
+        with pytest.raises(NeedsApproval) as beyond:
             place.check(path)
         assert beyond.value.risk == "outside"
     place.check_name("link")
-    with pytest.raises(Beyond):
+    with pytest.raises(NeedsApproval):
         place.check_name("linked/secret.txt")
 
 

@@ -7,7 +7,7 @@ import pytest
 from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.programs.options import option_spec, read_arguments
 from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_command
-from foldline.tools.terminal.refusal import Beyond, Refused
+from foldline.tools.terminal.refusal import NeedsApproval, Refused
 
 pytestmark = pytest.mark.requirement("T7")
 
@@ -225,7 +225,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
 def test_what_makes_no_sense_or_has_no_network_is_never_asked_about(line, place):
     with pytest.raises(Refused) as refused:
         checked(line, place)
-    assert not isinstance(refused.value, Beyond)
+    assert not isinstance(refused.value, NeedsApproval)
 
 
 def test_a_checked_command_is_written_in_one_form(place):
@@ -270,7 +270,7 @@ def test_options_are_read_exactly(place):
     )  # fmt: skip
     assert given.operands == ("f", "-z")
     for wrong in (["--lin=5"], ["-c"], ["-abz"], ["--colour"]):
-        with pytest.raises(Beyond):
+        with pytest.raises(NeedsApproval):
             read_arguments("x", spec, wrong, place)
     for wrong in (["-n"], ["-nx"], ["--lines"]):
         with pytest.raises(Refused):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 pytestmark = pytest.mark.requirement("T7")
 
@@ -13,7 +13,7 @@ def test_what_a_terminal_would_obey_is_spelled_out():
 
 
 def test_what_is_beyond_is_refused_until_somebody_says_yes():
-    beyond = Beyond("cat reads /x.", "outside", "/x")
+    beyond = NeedsApproval("cat reads /x.", "outside", "/x")
     assert isinstance(beyond, Refused)
     assert (beyond.risk, beyond.path, str(beyond)) == ("outside", "/x", "cat reads /x.")
     assert str(Refused("No variables.", "Write the value.")) == "No variables. Write the value."

@@ -7,10 +7,8 @@ import pytest
 from foldline.errors import RecallError
 from foldline.tools.terminal import CommandResult
 from foldline.tools.terminal.results import (
-    OutputsInMemory,
+    OutputStore,
     clean_output,
-    read_page,
-    shorten_output,
 )
 
 pytestmark = pytest.mark.requirement("T7")
@@ -53,25 +51,25 @@ def test_output_is_cleaned(data, text):
 
 
 def test_short_text_is_whole_and_long_text_is_kept():
-    kept = OutputsInMemory()
-    assert shorten_output("short", 100, kept) == ("short", "")
+    kept = OutputStore()
+    assert kept.shorten("short", 100) == ("short", "")
     text = "".join(f"{n:05}\n" for n in range(1_000))
-    shown, handle = shorten_output(text, 600, kept)
+    shown, handle = kept.shorten(text, 600)
     assert shown.startswith("00000\n")
     assert shown.endswith("00999\n")
     assert len(shown) < 700
-    assert kept.load(handle) == text
-    assert read_page(kept, handle, 12, 6).text == "00002\n"
-    assert read_page(kept, handle, 10**9).rest == 0
+    assert kept.page(handle, most=len(text)).text == text
+    assert kept.page(handle, 12, 6).text == "00002\n"
+    assert kept.page(handle, 10**9).rest == 0
 
 
 def test_the_oldest_make_room():
-    kept = OutputsInMemory(room=250)
+    kept = OutputStore(room=250)
     first = kept.keep("a" * 100)
     kept.keep("b" * 100)
     kept.keep("c" * 100)
     with pytest.raises(RecallError, match="Run the command again"):
-        kept.load(first)
+        kept.page(first)
 
 
 def test_a_result_names_its_values_in_one_order():

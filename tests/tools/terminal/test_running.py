@@ -1,11 +1,12 @@
 """Running an order: bounded in time and size, and never left hanging."""
 
 import threading
+import time
 
 import pytest
 
-from foldline.tools.terminal.confine.landlock import Unconfined
-from foldline.tools.terminal.confine.order import PipelineStage, TerminalLimits, run_order
+from foldline.tools.terminal.confinement import Unconfined
+from foldline.tools.terminal.order import PipelineStage, TerminalLimits, run_order
 from foldline.tools.terminal.paths import find_binary
 
 pytestmark = pytest.mark.requirement("T7")
@@ -35,9 +36,10 @@ def test_too_much_output_ends_it(place):
 
 
 def test_too_much_time_ends_it(place):
+    begun = time.monotonic()
     said = run_order(order(place, ("sleep", "60"), ("cat",), seconds=0.3), 1_000)
     assert said.error == "timeout"
-    assert said.seconds < 10
+    assert time.monotonic() - begun < 10
 
 
 def test_it_can_be_called_off(place):

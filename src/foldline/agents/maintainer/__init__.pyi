@@ -8,7 +8,7 @@ from foldline.agents.maintainer.knowledge import Layer as Layer
 from foldline.agents.maintainer.knowledge import route as route
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer as CodebaseMaintainer
 from foldline.agents.maintainer.questions import Mode as Mode
-from foldline.agents.maintainer.refactor.assistant import (
+from foldline.agents.maintainer.refactoring import (
     RefactoringAssistant as RefactoringAssistant,
 )
 from foldline.agents.maintainer.survey import CodebaseSurvey as CodebaseSurvey

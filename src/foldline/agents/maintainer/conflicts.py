@@ -6,9 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
 from foldline.agents.loop import open_calls
@@ -98,7 +98,7 @@ class SourcePointer:
         return type(self)("/".join(parts), self.lines, digest)
 
     def standing(self, root: Root) -> Standing:
-        """Say whether what is there is still what was seen."""
+        """Return how what is there now compares with what was seen."""
         if not self.hash:
             return "unknown"
         try:
@@ -136,10 +136,6 @@ class RecordConflict:
     ids: tuple[str, ...]
     right: str
     why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return asdict(self)
 
 
 Authority: TypeAlias = Literal["workspace", "person", "agent"]
@@ -179,11 +175,11 @@ def _with_workspace(
             continue
         if pointer not in known:
             known[pointer] = pointer.standing(root)
-        kind, where = known[pointer], f"{title!r}: {pointer.where}"
-        if kind == "changed":
-            yield RecordConflict(kind, (name,), "workspace", f"{where} was changed since")
-        elif kind == "gone":
-            yield RecordConflict(kind, (name,), "workspace", f"{where} is not there any more")
+        kind = known[pointer]
+        if kind == "changed" or kind == "gone":
+            what = "was changed since" if kind == "changed" else "is not there any more"
+            why = f"{title!r}: {pointer.where} {what}"
+            yield RecordConflict(kind, (name,), "workspace", why)
 
 
 def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:

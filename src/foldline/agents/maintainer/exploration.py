@@ -1,8 +1,8 @@
 """
 Exploring with a purpose: what was seen, how much of it was new, what comes next, when to stop.
 
-Everything here is pure: a `Trail` is folded over the calls of an agent, and can be folded again
-from a recorded session by whoever takes the work up.
+A `Trail` is folded over the calls of an agent, and can be folded again from a recorded session by
+whoever takes the work up.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
+from foldline.agents.maintainer.survey import CodebaseSurvey
 from foldline.core.validation import positive, whole
 from foldline.relevance.terms import terms
 from foldline.tokens.estimate import estimate
+from foldline.tools.description import describe_tool
+from foldline.tools.output import ToolOutput
+from foldline.tools.spec import Tool
 from foldline.values.messages import Message, ToolCall
 
 _WORD: Final = re.compile(r"\w[\w./-]*+")
@@ -49,9 +52,8 @@ class ExplorationBudget:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look: what was called, what it took in tokens, and the fraction of new lines."""
+    """One look: what it took in tokens, and the fraction of lines that were new."""
 
-    call: str
     tokens: int
     novelty: float
 
@@ -87,7 +89,7 @@ class Trail:
         signs = (line.encode("utf-8", "replace") for line in lines)
         found = {hashlib.blake2b(sign, digest_size=8).digest() for sign in signs}
         fresh = len(found - self.lines) / len(found) if found else 0.0
-        look = Look(call, estimate(text), round(fresh, 4))
+        look = Look(estimate(text), round(fresh, 4))
         files = self.files | read_files(call, arguments)
         return Trail(files, self.lines | found, (*self.looks, look))
 
@@ -184,7 +186,7 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
 def describe_exploration(
     survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
 ) -> str:
-    """Say in words how far the exploration is, and what to look at next."""
+    """Return a text on how far the exploration is, and what to look at next."""
     looked = f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks"
     spent = f"{trail.tokens:,} of {budget.tokens:,} tokens"
     done = f"{looked}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."
@@ -193,14 +195,6 @@ def describe_exploration(
     proposed = next_probes(survey, trail, question)
     probes = [f"- {one.path} (about {one.cost:,} tokens): {one.why}" for one in proposed]
     return "\n".join([done, *(probes or ["Nothing is left that promises much. Conclude."])])
-
-
-def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
-    """Fold a trail over calls with their arguments and results, such as those of a session."""
-    trail = Trail()
-    for call, arguments, text in calls:
-        trail = trail.after(call, arguments, text)
-    return trail
 
 
 LOOKS: Final = ("terminal", "read_file")
@@ -214,18 +208,11 @@ def trail_from(messages: Sequence[Message]) -> Trail:
             begin = at
     newest = messages[begin:]
     results = {result.call_id: result.text for one in newest for result in one.results}
-    return fold_calls(
-        (call.name, arguments(call), results[call.id])
-        for one in newest
-        for call in one.calls
-        if call.name in LOOKS and call.id in results
-    )
-
-
-def calls_by_tool(messages: Iterable[Message]) -> dict[str, int]:
-    """Count the calls of a session by tool."""
-    count = Counter(call.name for one in messages for call in one.calls)
-    return dict(count.most_common())
+    trail = Trail()
+    for call in (call for one in newest for call in one.calls):
+        if call.name in LOOKS and call.id in results:
+            trail = trail.after(call.name, arguments(call), results[call.id])
+    return trail
 
 
 def arguments(call: ToolCall) -> Mapping[str, Any]:
@@ -235,3 +222,52 @@ def arguments(call: ToolCall) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+# --- in an agent ---------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ExplorationWatch:
+    """What a maintainer did in this process, and where its exploration stands."""
+
+    budget: ExplorationBudget
+    trail: Trail = field(default_factory=Trail)
+    commands: int = 0
+    question: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def note_look(self, call: str, given: dict[str, Any], output: ToolOutput) -> ToolOutput:
+        """Note what a look brought, and add to it when it is time to conclude."""
+        with self._lock:
+            self.commands += call == "terminal"
+            if output.ok:
+                self.trail = self.trail.after(call, given, output.text)
+            stop = stop_reason(self.trail, self.budget)
+        if not stop:
+            return output
+        message = f"[Exploration: {stop}. Conclude, and record what you found.]"
+        return replace(output, text=f"{output.text}\n\n{message}")
+
+    def watch(self, tool: Tool) -> Tool:
+        """Return a tool that looks around as one that is watched."""
+        inner = tool.async_action
+
+        def act(given: dict[str, Any]) -> ToolOutput:
+            return self.note_look(tool.name, given, tool.action(given))
+
+        async def aact(given: dict[str, Any]) -> ToolOutput:
+            assert inner is not None  # noqa: S101  # used only where there is one
+            return self.note_look(tool.name, given, await inner(given))
+
+        return replace(tool, action=act, async_action=aact if inner is not None else None)
+
+
+def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) -> Tool:
+    """Return the tool next_probe."""
+
+    def act(given: dict[str, Any]) -> ToolOutput:
+        question = given.get("question") or watch.question
+        return ToolOutput(describe_exploration(survey(), watch.trail, watch.budget, question))
+
+    return describe_tool("next_probe", "foldline.agents").tool(act)

@@ -16,10 +16,11 @@ then the agent; between equals, the newer one.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.maintainer.conflicts import (
@@ -31,12 +32,16 @@ from foldline.agents.maintainer.conflicts import (
 )
 from foldline.context import ContextPacket
 from foldline.core.validation import check_name
-from foldline.errors import InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.memory import Memory
 from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import Note, Notes
 from foldline.notes.note import KINDS, Kind, Level
 from foldline.rooted_files import Root
+from foldline.tools.description import describe_tool
+from foldline.tools.notes import NOTE, NoteTool
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Action, Tool
 
 Volatility: TypeAlias = Literal["moment", "work", "lasting"]
 """How long it holds: until the next look, while this work goes on, or until somebody decides."""
@@ -277,3 +282,65 @@ def _row(note: Note, mark: str) -> dict[str, Any]:
 
 def _plain(title: str) -> str:
     return " ".join(title.casefold().split())
+
+
+# --- the tools -----------------------------------------------------------------------------
+
+AGENTS: Final = "foldline.agents"
+
+
+def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
+    """Return the tools record, look_up and note."""
+
+    def record(given: dict[str, Any]) -> ToolOutput:
+        return _record_output(known.keep(_read_record(given)))
+
+    def look_up(given: dict[str, Any]) -> ToolOutput:
+        return _look_up_output(known, given)
+
+    shown = {name: one for name, one in NOTE.arguments.items() if name not in ("source", "level")}
+    note = replace(describe_tool("note", AGENTS), arguments=shown, actions=NOTE.actions)
+    return [
+        describe_tool("record", AGENTS).tool(_return_errors(record)),
+        describe_tool("look_up", AGENTS).tool(_return_errors(look_up)),
+        note.tool(notes.tool.action),
+    ]
+
+
+def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
+    """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
+    return KnowledgeRecord(**given | {"tags": (*given.get("tags", ()), "agent")})
+
+
+def _record_output(kept: RecordResult) -> ToolOutput:
+    if kept.status == "not kept":
+        where = f" Its place is {kept.source}." if kept.source else ""
+        return ToolOutput(f"Not kept: the files say it themselves; look again.{where}")
+    message = f"{kept.status.capitalize()} in {kept.layer}: {kept.id}."
+    if kept.source:
+        message += f" Source: {kept.source}."
+    if kept.others:
+        others = ", ".join(kept.others[:5])
+        message += f" Other notes about this place: {others}; check that they agree."
+    return ToolOutput(message, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
+
+
+def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
+    rows = known.look_up(given.get("query", ""), given.get("types", ()), given["limit"])
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    message = "\n".join(lines) or "Nothing is recorded about that."
+    return ToolOutput(message, data={"result": rows})
+
+
+def _return_errors(act: Action) -> Action:
+    """Return an action that tells what was wrong with a call instead of raising it."""
+
+    def act_or_report(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return act(given)
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
+        except FoldlineError as error:
+            return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
+
+    return act_or_report

@@ -13,14 +13,23 @@ from typing import Any, Final, Self
 
 from foldline.agents.agent import Agent, checkpoint_file
 from foldline.agents.limits import AgentLimits, AgentResult
-from foldline.agents.maintainer import questions, reports
+from foldline.agents.maintainer import folder, questions
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
-from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
+from foldline.agents.maintainer.exploration import (
+    ExplorationBudget,
+    ExplorationWatch,
+    Trail,
+    probe_tool,
+    trail_from,
+)
 from foldline.agents.maintainer.folder import MaintainerFolder
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
+from foldline.agents.maintainer.knowledge import (
+    CodebaseKnowledge,
+    KnowledgeRecord,
+    knowledge_tools,
+)
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
 from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
-from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
 from foldline.agents.run_state import ChatModel, Event, RunFinished
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import check_name
@@ -28,11 +37,11 @@ from foldline.errors import InputError
 from foldline.notes.note import Kind
 from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals
-from foldline.tools.files import Workspace, file_tools
 from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.tool import TerminalTool
+from foldline.tools.workspace import Workspace, file_tools
 
 CONVERSATION: Final = "maintenance"
 """The name of the session that all days share."""
@@ -117,7 +126,7 @@ class CodebaseMaintainer:
         self.watch = ExplorationWatch(budget or ExplorationBudget())
         self._window, self._max_tokens, self._limits = window, max_tokens, limits
         self._looks = looks or SurveySettings()
-        self._model, self._owns = _talking(llm)
+        self._model, self._owns = _open_model(llm)
         self._agent: Agent | None = None
         self._survey: CodebaseSurvey | None = None
         self._surveyed = time.monotonic()
@@ -192,7 +201,7 @@ class CodebaseMaintainer:
         custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
-        instructions = questions.TASKS[mode]
+        instructions = questions.PROMPTS["modes"][mode]["task"]
         return self.context_builder.build(
             user_input, system_instructions=instructions, custom_packets=custom
         )
@@ -207,7 +216,7 @@ class CodebaseMaintainer:
         """
         if self._agent is None:
             system = SYSTEM.format(project=self.project_name)
-            self._agent = self.beside(CONVERSATION, self._tools(), system, self._limits)
+            self._agent = self.open_agent(CONVERSATION, self._tools(), system, self._limits)
         return self._agent
 
     @property
@@ -215,10 +224,10 @@ class CodebaseMaintainer:
         """The agent, None where there is no model."""
         return None if self._model is None else self.agent
 
-    def beside(
+    def open_agent(
         self, name: str, tools: Iterable[Tool], system: str, limits: AgentLimits | None
     ) -> Agent:
-        """Return an agent with a conversation of its own, beside the one of all days."""
+        """Open an agent with a conversation of its own, beside the one of all days."""
         if self._model is None:
             raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
         return Agent.open(
@@ -293,11 +302,7 @@ class CodebaseMaintainer:
         """
         named = tuple(tags or ())
         piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
-        return self.keep(piece).id
-
-    def keep(self, piece: KnowledgeRecord) -> RecordResult:
-        """Bring a piece of information to where it lives; see `route`."""
-        return self.knowledge.keep(piece)
+        return self.knowledge.keep(piece).id
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where notes, memory and codebase contradict each other."""
@@ -313,7 +318,7 @@ class CodebaseMaintainer:
 
     def get_stats(self) -> dict[str, Any]:
         """Return what was done, what it cost, and what is known, as JSON values."""
-        return reports.build_stats(self)
+        return folder.build_stats(self)
 
     def generate_report(self, save_to_file: bool = True) -> dict[str, Any]:
         """
@@ -326,8 +331,8 @@ class CodebaseMaintainer:
         Raises:
             StoreError: They cannot be written.
         """
-        report = reports.build_report(self)
-        return reports.save_report(self, report) if save_to_file else report
+        report = folder.build_report(self)
+        return folder.save_report(self, report) if save_to_file else report
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -350,7 +355,7 @@ class CodebaseMaintainer:
         self.close()
 
 
-def _talking(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
+def _open_model(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
     """Return who answers, and whether it was opened here."""
     if isinstance(llm, str):
         from foldline.models import model

@@ -10,11 +10,12 @@ from foldline.integrations.following import FollowerPool
 from foldline.integrations.langchain.imported import BaseTool, ToolMessage, ToolRuntime, tool
 from foldline.integrations.langchain.runs import run_name
 from foldline.session import Session
-from foldline.tools import Tool, compact, recall
+from foldline.tools.recall import COMPACT, RECALL, compact_tool, recall_tool
+from foldline.tools.spec import Tool
 
 SESSION_TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any], Callable[[Session], Tool]]]] = {
-    "recall": (recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
-    "compact": (compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
+    "recall": (RECALL.description, RECALL.parameters, recall_tool),
+    "compact": (COMPACT.description, COMPACT.parameters, compact_tool),
 }
 """What the model is told of each tool, its parameters, and what makes it for a session."""
 

@@ -9,7 +9,7 @@ from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import MissingExtra
 from foldline.integrations.model_calls import asend_with_retry, is_overflow, read_usage
 from foldline.integrations.openai_agents.session import FoldlineSession
-from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
+from foldline.tools.recall import RECALL, recall_tool
 
 try:
     from agents import (
@@ -86,7 +86,8 @@ def session_tools(session: FoldlineSession) -> list[FunctionTool]:
         return output.text
 
     # Strict schemas would make the model fill in every argument.
-    return [FunctionTool("recall", DESCRIPTION, dict(PARAMETERS), run, strict_json_schema=False)]
+    words, takes = RECALL.description, RECALL.parameters
+    return [FunctionTool("recall", words, takes, run, strict_json_schema=False)]
 
 
 class FoldlineModel(Model):

@@ -41,14 +41,8 @@ class ShellWord:
         return any(on and char in "*?[" for char, on in zip(self.text, self.live, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """A pipe, a separator, or the beginning of a redirection such as ``2>``."""
-
-    text: str
-
-
-Token: TypeAlias = ShellWord | Operator
+Token: TypeAlias = ShellWord | str
+"""A word, or an operator: a pipe, a separator, or a redirection without its target."""
 
 OPERATORS: Final = re.compile(r"&&|\|\||\||;|&>>?|[0-9]*(?:>>|>&|>|<)")
 """What is understood; a digit belongs to a redirection only when it stands alone."""
@@ -122,7 +116,7 @@ class _Reader:
             else:
                 yield self._word()
 
-    def _operator(self) -> Operator | None:
+    def _operator(self) -> str | None:
         for sign, name, hint in REFUSED:
             if self.text.startswith(sign, self.at):
                 raise _refuse(name, hint)
@@ -133,7 +127,7 @@ class _Reader:
         following = self.text[self.at : self.at + 1]
         if match[0].endswith((">", "<")) and following in {"(", "<"}:
             raise _refuse("process substitution")
-        return Operator(match[0])
+        return match[0]
 
     def _word(self) -> ShellWord:
         chars: list[str] = []
@@ -284,14 +278,14 @@ def parse_line(command: str) -> tuple[Pipeline, ...]:
     pipelines: list[Pipeline] = []
     joint: Joint = ";"
     part: list[Token] = []
-    for index, token in enumerate(found):
-        if isinstance(token, Operator) and token.text in {"&&", "||", ";"}:
-            pipelines.append(_pipeline(part, joint, token.text))
-            joint, part = token.text, []  # type: ignore[assignment]  # one of three
-            if token.text == ";" and index == len(found) - 1:
+    for index, item in enumerate(found):
+        if isinstance(item, str) and item in {"&&", "||", ";"}:
+            pipelines.append(_pipeline(part, joint, item))
+            joint, part = item, []  # type: ignore[assignment]  # one of three
+            if item == ";" and index == len(found) - 1:
                 return _check_bounds(pipelines)
         else:
-            part.append(token)
+            part.append(item)
     pipelines.append(_pipeline(part, joint, "the end"))
     return _check_bounds(pipelines)
 
@@ -307,14 +301,14 @@ def _check_bounds(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
 
 def _pipeline(part: Sequence[Token], joint: Joint, until: str) -> Pipeline:
     commands, current = [], list[Token]()
-    for token in [*part, Operator("|")]:
-        if token == Operator("|"):
+    for item in [*part, "|"]:
+        if item == "|":
             if not current:
                 raise Refused(f"A command is missing before {until if not part else '|'}.")
             commands.append(_command(current))
             current = []
         else:
-            current.append(token)
+            current.append(item)
     if any(command.source is not None for command in commands[1:]):
         raise Refused("Only the first command of a pipeline may read a file with <.")
     return Pipeline(tuple(commands), joint)
@@ -325,17 +319,17 @@ def _command(part: Sequence[Token]) -> Command:
     sinks: dict[str, Sink] = {"out": "out", "err": "err"}
     source = None
     left = iter(part)
-    for token in left:
-        if isinstance(token, ShellWord):
-            words.append(token)
+    for item in left:
+        if isinstance(item, ShellWord):
+            words.append(item)
             continue
         target = next(left, None)
         if not isinstance(target, ShellWord):
-            raise Refused(f"The target of {token.text} is missing.")
-        if token.text in {"<", "0<"}:
+            raise Refused(f"The target of {item} is missing.")
+        if item in {"<", "0<"}:
             source = target
         else:
-            _redirect(token.text, target, sinks)
+            _redirect(item, target, sinks)
     if not words:
         raise Refused("A redirection without a command is refused.")
     first = words[0]
@@ -345,7 +339,7 @@ def _command(part: Sequence[Token]) -> Command:
 
 
 def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
-    """Say where a stream goes from now on, in the order in which the line says it."""
+    """Set where a stream goes from now on, in the order of the line."""
     match sign, target.text:
         case "2>" | "2>>", "/dev/null":
             sinks["err"] = "null"

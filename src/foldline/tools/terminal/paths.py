@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
-from foldline.tools.files.sensitive import is_sensitive
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.sensitive import is_sensitive
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 DEVICE: Final = "/dev/null"
 """The one thing outside the workspace that every command may read."""
@@ -62,7 +62,7 @@ class WorkingDirectory:
         return replace(self, also=self.also | {*paths})
 
     def is_there(self) -> bool:
-        """Whether the directory is still the one that it was."""
+        """Return True if the directory is still the one that it was."""
         try:
             seen = os.lstat(self.directory)
         except OSError:
@@ -88,7 +88,7 @@ class WorkingDirectory:
         Return where a path leads, links followed.
 
         Raises:
-            Beyond: It leads outside the workspace.
+            NeedsApproval: It leads outside the workspace.
         """
         whole = posixpath.join(self.directory, path)
         try:
@@ -97,19 +97,19 @@ class WorkingDirectory:
         except (OSError, ValueError):
             target, inside = posixpath.normpath(whole), False
         if not inside:
-            raise Beyond(f"{visible(path)} leads outside the workspace.", "outside", target)
+            raise NeedsApproval(f"{visible(path)} leads outside the workspace.", "outside", target)
         return target
 
     def leaves(self, path: str) -> bool:
-        """Whether a path leads outside the workspace."""
+        """Return True if a path leads outside the workspace."""
         try:
             self.resolve(path)
-        except Beyond:
+        except NeedsApproval:
             return True
         return False
 
     def has_entry(self, name: str) -> bool:
-        """Whether the directory has something of this name, be it a link to nowhere."""
+        """Return True if the directory has an entry of this name, even a dangling link."""
         return os.path.lexists(posixpath.join(self.directory, name))
 
     def check(self, path: str) -> None:
@@ -117,7 +117,7 @@ class WorkingDirectory:
         Check a path that a command reads.
 
         Raises:
-            Beyond: It leads outside the workspace, or to what may hold secrets.
+            NeedsApproval: It leads outside the workspace, or to what may hold secrets.
             Refused: It is a pipe, a socket or a device: reading it may never end.
         """
         if path == DEVICE:
@@ -150,10 +150,10 @@ class WorkingDirectory:
             written: As the model wrote it, if otherwise.
 
         Raises:
-            Beyond: It is of a file that may hold secrets.
+            NeedsApproval: It is of a file that may hold secrets.
         """
         if is_sensitive(path.split("/"), self.sensitive):
-            raise Beyond(f"{visible(written or path)} may hold secrets.", "secrets")
+            raise NeedsApproval(f"{visible(written or path)} may hold secrets.", "secrets")
 
 
 def _within(path: str, folder: str) -> bool:
@@ -221,7 +221,7 @@ def check_below(
         is_read: Tells whether a file is read, by its path below the folder.
 
     Raises:
-        Beyond: A file that is read may hold secrets, or there are too many to know.
+        NeedsApproval: A file that is read may hold secrets, or there are too many to know.
         Refused: The path makes no sense; see `Place.check`.
     """
     place.check(path)
@@ -231,10 +231,10 @@ def check_below(
     for number, below in enumerate(_files_below(top)):
         if number >= MOST_NAMES:
             why = f"{visible(path)} has too many files to tell whether one may hold secrets."
-            raise Beyond(why, "secrets")
+            raise NeedsApproval(why, "secrets")
         if is_sensitive(below.split("/"), place.sensitive) and is_read(below):
             file_path = visible(posixpath.normpath(posixpath.join(path, below)))
-            raise Beyond(f"It reads {file_path}, which may hold secrets.", "secrets")
+            raise NeedsApproval(f"It reads {file_path}, which may hold secrets.", "secrets")
 
 
 def _files_below(top: str) -> Iterator[str]:

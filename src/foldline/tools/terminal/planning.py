@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from foldline.tools.approvals import ApprovalRequest, Approvals, Scope
-from foldline.tools.terminal.confine.order import PipelineStage, Profile
 from foldline.tools.terminal.globs import expand_word
 from foldline.tools.terminal.language import Command, Pipeline
+from foldline.tools.terminal.order import PipelineStage, Profile
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
 from foldline.tools.terminal.programs.table import check_command
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 SYSTEM: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin")
 """Where a program may lie that a person approves."""
@@ -37,7 +37,7 @@ class PlannedStep:
     pipeline: Pipeline
     place: WorkingDirectory
     stages: tuple[PipelineStage, ...] = ()
-    beyond: tuple[Beyond, ...] = ()
+    beyond: tuple[NeedsApproval, ...] = ()
     moves: WorkingDirectory | None = None
     fails: str = ""
 
@@ -60,11 +60,11 @@ def plan_pipeline(
     if any(command.words[0].text == "cd" for command in pipeline.commands):
         return _cd(pipeline, place, allow_cd)
     stages: list[PipelineStage] = []
-    beyond: list[Beyond] = []
+    beyond: list[NeedsApproval] = []
     for command in pipeline.commands:
         try:
             stages += _stages(command, place, confined)
-        except Beyond as more:
+        except NeedsApproval as more:
             risks, planned_stages = _plan_beyond(command, place, confined, more)
             beyond += risks
             stages += planned_stages
@@ -116,8 +116,8 @@ def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[P
 
 
 def _plan_beyond(
-    command: Command, place: WorkingDirectory, confined: bool, more: Beyond
-) -> tuple[list[Beyond], list[PipelineStage]]:
+    command: Command, place: WorkingDirectory, confined: bool, more: NeedsApproval
+) -> tuple[list[NeedsApproval], list[PipelineStage]]:
     """Return all that a command needs a yes for, and the stages that would be run then."""
     if more.risk != "secrets":
         return [more], [_approved_stage(command, place, more)]
@@ -125,7 +125,7 @@ def _plan_beyond(
     place = replace(place, sensitive=())
     try:
         return [more], _stages(command, place, confined)
-    except Beyond as also:
+    except NeedsApproval as also:
         return [more, also], [_approved_stage(command, place, also)]
 
 
@@ -139,7 +139,9 @@ def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
     return [PipelineStage((locate_binary("cat"), "--", found[0]))]
 
 
-def _approved_stage(command: Command, place: WorkingDirectory, more: Beyond) -> PipelineStage:
+def _approved_stage(
+    command: Command, place: WorkingDirectory, more: NeedsApproval
+) -> PipelineStage:
     """Return the stage as it would be run once a person has said yes."""
     if command.source is not None:
         raise Refused("What goes beyond reading takes no file with <.", "Pipe it in with cat.")
@@ -220,11 +222,8 @@ def request_approval(steps: Sequence[PlannedStep], approvals: Approvals | None) 
         raise Refused("The command is too long to be asked about.", "Split it.")
     if approvals is None:
         raise NotApproved(f"{request.reason} Nobody is here who could approve it.", request)
-    grant = approvals.decide(request)
-    if isinstance(grant, str):
-        raise NotApproved(f"{request.reason} {grant}", request)
-    if not approvals.redeem(grant, request):
-        raise NotApproved("The approval has ended before it was used.", request)
+    if why := approvals.approve(request):
+        raise NotApproved(f"{request.reason} {why}", request)
     return request
 
 

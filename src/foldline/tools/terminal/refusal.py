@@ -1,8 +1,8 @@
 """
 Why a command is not run: for good, or until a person says yes.
 
-A `Refused` command is not understood, and nobody can approve what was not understood. One that is
-`Beyond` is understood exactly, and is more than reading the workspace.
+A `Refused` command is not understood, and nobody can approve what was not understood. One that
+`NeedsApproval` is understood exactly, and does more than read the workspace.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ class Refused(Exception):
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(f"{reason} {hint}".strip())
         self.reason = reason
-        self.hint = hint
 
 
-class Beyond(Refused):
+class NeedsApproval(Refused):
     """
     A command that is run only when a person approves it.
 
@@ -62,7 +61,7 @@ def visible(text: str, most: int = LONGEST_QUOTE) -> str:
 
 
 def unsafe(char: str) -> bool:
-    """Say whether a character is a control, format or separator character or a surrogate."""
+    """Return True if a character is a control, format or separator character or a surrogate."""
     return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 

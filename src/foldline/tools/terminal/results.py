@@ -68,17 +68,9 @@ class CommandResult:
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return it as JSON values, without the texts."""
-        return {
-            "status": self.status,
-            "command": self.command,
-            "codes": list(self.codes),
-            "reason": self.reason,
-            "handle": self.handle,
-            "truncated": self.truncated,
-            "sandbox": self.sandbox,
-            "directory": self.directory,
-            "seconds": round(self.seconds, 3),
-        }
+        texts = ("stdout", "stderr", "notes", "request")
+        kept = {name: getattr(self, name) for name in self.__slots__ if name not in texts}
+        return kept | {"codes": list(self.codes), "seconds": round(self.seconds, 3)}
 
 
 ESCAPES: Final = re.compile(
@@ -114,9 +106,18 @@ PAGE: Final = 20_000
 """The most characters of one page."""
 
 
-class OutputsInMemory:
+@dataclass(frozen=True, slots=True)
+class OutputPage:
+    """A part of a kept output; ``rest`` is how many characters come after it."""
+
+    text: str
+    start: int
+    rest: int
+
+
+class OutputStore:
     """
-    Outputs in memory; any thread may use it.
+    Long outputs, kept in memory; any thread may use it.
 
     Args:
         room: What they take at most, in characters.
@@ -126,6 +127,23 @@ class OutputsInMemory:
         self._room = room
         self._lock = Lock()
         self._texts: OrderedDict[str, str] = OrderedDict()
+
+    def shorten(self, text: str, most: int) -> tuple[str, str]:
+        """
+        Return a text of about so many characters, and the handle of the whole, "" if it is whole.
+
+        The beginning and the end are shown: what went wrong is often said last.
+        """
+        if len(text) <= most:
+            return text, ""
+        handle = self.keep(text)
+        head = text[: most * 2 // 3]
+        tail = text[len(text) - most // 3 :]
+        head = head[: head.rfind("\n") + 1] or head
+        tail = tail[tail.find("\n") + 1 :] or tail
+        left = len(text) - len(head) - len(tail)
+        note = f"[… {left:,} characters left out here; all of it is kept as {handle} …]\n"
+        return f"{head}{note}{tail}", handle
 
     def keep(self, text: str) -> str:
         """Keep a text, and return its handle; the oldest ones make room."""
@@ -137,63 +155,23 @@ class OutputsInMemory:
                 self._texts.popitem(last=False)
         return handle
 
-    def load(self, handle: str) -> str:
+    def page(self, handle: str, start: int = 0, most: int = PAGE) -> OutputPage:
         """
-        Return a text.
+        Return a part of a text.
+
+        Args:
+            handle: Of the text.
+            start: Where the part begins, in characters.
+            most: How many characters it has at most.
 
         Raises:
-            RecallError: There is none of that handle.
+            RecallError: Nothing is kept under that handle.
         """
         with self._lock:
-            if handle not in self._texts:
-                hint = "Run the command again."
-                raise RecallError(f"No output is kept as {handle[:40]!r}.", hint=hint)
-            return self._texts[handle]
-
-
-@dataclass(frozen=True, slots=True)
-class OutputPage:
-    """A part of a kept output; ``rest`` is how many characters come after it."""
-
-    text: str
-    start: int
-    rest: int
-
-
-def read_page(
-    keeping: OutputsInMemory, handle: str, start: int = 0, most: int = PAGE
-) -> OutputPage:
-    """
-    Return a part of what is kept.
-
-    Args:
-        keeping: Where.
-        handle: Of the output.
-        start: Where the part begins, in characters.
-        most: How many characters it has at most.
-
-    Raises:
-        RecallError: Nothing is kept under that handle.
-    """
-    text = keeping.load(handle)
-    start = max(0, min(start, len(text)))
-    part = text[start : start + max(1, most)]
-    return OutputPage(part, start, len(text) - start - len(part))
-
-
-def shorten_output(text: str, most: int, keeping: OutputsInMemory) -> tuple[str, str]:
-    """
-    Return a text of about so many characters, and the handle of the whole, "" when it is whole.
-
-    The beginning and the end are shown: what went wrong is often said last.
-    """
-    if len(text) <= most:
-        return text, ""
-    handle = keeping.keep(text)
-    head = text[: most * 2 // 3]
-    tail = text[len(text) - most // 3 :]
-    head = head[: head.rfind("\n") + 1] or head
-    tail = tail[tail.find("\n") + 1 :] or tail
-    left = len(text) - len(head) - len(tail)
-    note = f"[… {left:,} characters left out here; all of it is kept as {handle} …]\n"
-    return f"{head}{note}{tail}", handle
+            text = self._texts.get(handle)
+        if text is None:
+            hint = "Run the command again."
+            raise RecallError(f"No output is kept as {handle[:40]!r}.", hint=hint)
+        start = max(0, min(start, len(text)))
+        part = text[start : start + max(1, most)]
+        return OutputPage(part, start, len(text) - start - len(part))

@@ -22,10 +22,10 @@ from typing import Final, Self
 
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
-from foldline.tools.files.sensitive import SENSITIVE
-from foldline.tools.terminal.confine.choose import Mode, choose_confinement
-from foldline.tools.terminal.confine.order import Confinement, TerminalLimits, run_order
+from foldline.tools.sensitive import SENSITIVE
+from foldline.tools.terminal.confinement import Confinement
 from foldline.tools.terminal.language import parse_line
+from foldline.tools.terminal.order import TerminalLimits, run_order
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.planning import (
     NotApproved,
@@ -38,12 +38,11 @@ from foldline.tools.terminal.refusal import Refused, visible
 from foldline.tools.terminal.results import (
     CommandResult,
     OutputPage,
-    OutputsInMemory,
+    OutputStore,
     Status,
     clean_output,
-    read_page,
-    shorten_output,
 )
+from foldline.tools.terminal.sandbox import Mode, choose_confinement
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""
@@ -79,12 +78,11 @@ class Terminal:
         limits: TerminalLimits,
         allow_cd: bool,
         approvals: Approvals | None,
-        keeping: OutputsInMemory,
     ) -> None:
         self._place = self._home = place
         self._confinement = confinement
         self._confined, self._allow_cd = confinement.name != "UNCONFINED", allow_cd
-        self._approvals, self._keeping = approvals, keeping
+        self._approvals, self._outputs = approvals, OutputStore()
         self._lock = Lock()
         self.limits = limits
 
@@ -98,7 +96,6 @@ class Terminal:
         allow_cd: bool = True,
         allow_unconfined: bool = False,
         approvals: Approvals | None = None,
-        keeping: OutputsInMemory | None = None,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> Self:
         """
@@ -111,7 +108,6 @@ class Terminal:
             allow_cd: Whether ``cd`` is understood; it is remembered from line to line.
             allow_unconfined: Has to be said besides ``sandbox="none"``.
             approvals: Who is asked for what goes beyond reading; without it the answer is no.
-            keeping: Where the rest of long outputs is kept; default in memory.
             sensitive: Names of files and folders that are shown only when a person approves, in
                 small letters, ``*`` for anything.
 
@@ -132,7 +128,6 @@ class Terminal:
             limits=limits or TerminalLimits(),
             allow_cd=allow_cd,
             approvals=approvals,
-            keeping=keeping or OutputsInMemory(),
         )
 
     @property
@@ -186,7 +181,7 @@ class Terminal:
         Raises:
             RecallError: Nothing is kept under that handle.
         """
-        return read_page(self._keeping, handle, start)
+        return self._outputs.page(handle, start)
 
     # --- one line --------------------------------------------------------------------------
 
@@ -266,11 +261,10 @@ class Terminal:
         output.codes, output.error = outcome.codes or (None,), outcome.error
 
     def _result(self, command: str, output: _LineOutput) -> CommandResult:
-        out, handle = shorten_output(
-            clean_output(output.stdout), self.limits.visible_output, self._keeping
-        )
+        room = self.limits.visible_output
+        out, handle = self._outputs.shorten(clean_output(output.stdout), room)
         errors = NAMED.sub("", clean_output(output.stderr))
-        err, more = shorten_output(errors, self.limits.visible_output // 4, self._keeping)
+        err, more = self._outputs.shorten(errors, room // 4)
         handle, cut, notes = handle or more, output.error == "output", []
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")

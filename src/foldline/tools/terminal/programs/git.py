@@ -21,7 +21,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +41,15 @@ class GitCommand:
 READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items()}
 """What is not here may write, run something, or need the network."""
 
-SETTINGS: Final = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.attributesFile=/dev/null",
-    "core.sshCommand=false",
-    "credential.helper=",
-    "gpg.program=false",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "safe.bareRepository=explicit",
-    "safe.directory=*",
-    "submodule.recurse=false",
-)
-
-ALWAYS: Final = (
-    "--no-pager",
-    "--no-optional-locks",
-    *(word for setting in SETTINGS for word in ("-c", setting)),
-)
+ALWAYS: Final = tuple(PROGRAMS["words"]["git_always"].split())
+"""Options and settings before every sub-command: it runs as little as possible."""
 
 HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
 )
 """Settings that only change how something is shown."""
 
-NETWORK: Final = names(
-    "archive bundle clone fetch ls-remote pull push remote-http send-pack upload-pack"
-)
+NETWORK: Final = names(PROGRAMS["words"]["git_network"])
 
 
 def check_git(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -76,7 +57,7 @@ def check_git(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Check ``git`` with a sub-command that reads.
 
     Raises:
-        Beyond: The sub-command, or an option of it, may write or run something.
+        NeedsApproval: The sub-command, or an option of it, may write or run something.
         Refused: It has no sub-command, or needs the network.
     """
     if list(words) in (["--version"], ["version"]):
@@ -106,7 +87,7 @@ def _global(
     if option == "-c" and HARMLESS.fullmatch(left[-1]):
         before += ["-c", left.pop()]
         return place
-    raise Beyond(f"git with {visible(option)} is more than this terminal knows.", "execute")
+    raise NeedsApproval(f"git with {visible(option)} is more than this terminal knows.", "execute")
 
 
 def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[str]:
@@ -114,17 +95,17 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
         raise Refused(f"git {command} is refused.", "The terminal has no network.")
     row = READING.get(command)
     if row is None:
-        raise Beyond(f"git {visible(command)} may write or run something.", "write")
+        raise NeedsApproval(f"git {visible(command)} may write or run something.", "write")
     if row.implied and (not words or words[0].startswith("-")):
         words = [row.implied, *words]
     if row.words and (words[0] if words else "") not in row.words:
-        raise Beyond(f"git {command} may write something.", "write")
+        raise NeedsApproval(f"git {command} may write something.", "write")
     spec = option_spec(row.options)
     skipped = [words[0]] if row.words and words else []
     given = read_arguments(f"git {command}", spec, words[len(skipped) :], place)
     if any("%G" in value for value in given.values("--format", "--pretty")):
         # It checks signatures.
-        raise Beyond("git: a format with %G runs a program.", "execute")
+        raise NeedsApproval("git: a format with %G runs a program.", "execute")
     if command in RULES:
         RULES[command](given)
     _check_operands(given, place)
@@ -147,7 +128,7 @@ def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
 def _check_listing(*names: str) -> Callable[[ProgramArguments], None]:
     def rule(given: ProgramArguments) -> None:
         if given.operands and not given.has(*names):
-            raise Beyond("git: a name without --list makes one.", "write")
+            raise NeedsApproval("git: a name without --list makes one.", "write")
 
     return rule
 
@@ -159,7 +140,7 @@ def _check_object(given: ProgramArguments) -> None:
 
 def _check_config(given: ProgramArguments) -> None:
     if not given.has("--get", "--get-all", "--get-regexp", "--list", "-l"):
-        raise Beyond("git config without --get or --list writes.", "write")
+        raise NeedsApproval("git config without --get or --list writes.", "write")
 
 
 _LISTING: Final = names("-l --list --contains --no-contains --merged --no-merged --points-at")

@@ -16,18 +16,17 @@ another way than it was checked.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
+from foldline.tools.description import read_tables
 from foldline.tools.terminal.paths import WorkingDirectory
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
-PROGRAMS: Final[Mapping[str, Any]] = tomllib.loads(
-    files("foldline.tools.terminal.programs").joinpath("programs.toml").read_text("utf-8")
+PROGRAMS: Final[Mapping[str, Any]] = read_tables(
+    "foldline.tools.terminal.programs", "programs.toml"
 )
 """What is known of every program; what stands nowhere in it goes beyond reading."""
 
@@ -97,7 +96,7 @@ class ProgramArguments:
     dashed: bool = False
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options was given."""
+        """Return True if one of these options was given."""
         return any(name in names for name, _ in self.options)
 
     def values(self, *names: str) -> list[str]:
@@ -162,7 +161,7 @@ def read_arguments(
         mixed: Whether options may stand after operands.
 
     Raises:
-        Beyond: An option is not in the spec.
+        NeedsApproval: An option is not in the spec.
         Refused: A value is missing or is none.
     """
     return _Reading(name, spec, place).all(words, mixed)
@@ -218,7 +217,7 @@ class _Reading:
     def _kind(self, name: str) -> str | None:
         if name not in self.spec.known:
             why = f"{self.name} with {visible(name)} is more than this terminal knows to be safe."
-            raise Beyond(why, "write")
+            raise NeedsApproval(why, "write")
         return self.spec.known[name]
 
     def _add(self, name: str, value: str | None, kind: str, left: list[str]) -> None:

@@ -22,7 +22,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, Risk, visible
 
 # --- sed -----------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Check ``sed`` with scripts in its arguments.
 
     Raises:
-        Beyond: It edits in place, reads a script from a file, or a command reaches out.
+        NeedsApproval: It edits in place, reads a script from a file, or a command reaches out.
     """
     given = read_arguments(name, SED, words, place)
     scripts = given.values("-e", "--expression")
@@ -53,7 +53,7 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     for script in scripts:
         if found := _SED_REACHES.search(script):
             risk = SED_RISKS[found[1].lower()]
-            raise Beyond(f"sed: {found[1]!r} in the script may reach out.", risk)
+            raise NeedsApproval(f"sed: {found[1]!r} in the script may reach out.", risk)
     for path in operands:
         if path != "-":
             place.check(path)
@@ -81,7 +81,7 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Check ``awk`` with a program in its arguments.
 
     Raises:
-        Beyond: The program seems to reach out, or comes from a file.
+        NeedsApproval: The program seems to reach out, or comes from a file.
     """
     if list(words) in (["--version"], ["-W", "version"]):
         return CheckedCommand(name, tuple(words))
@@ -91,7 +91,7 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     program, *operands = given.operands
     if sign := _reaching(program):
         why = f"awk: {sign!r} could run a command, or read or write a file."
-        raise Beyond(why, "execute")
+        raise NeedsApproval(why, "execute")
     for operand in operands:
         if operand != "-" and not AWK_OPERAND.match(operand):
             place.check(operand)
@@ -122,11 +122,7 @@ def _reaching(program: str) -> str:
 
 # --- jq ------------------------------------------------------------------------------------
 
-JQ_FLAGS: Final = names(
-    "--null-input --raw-input --raw-output --ascii-output --compact-output --color-output "
-    "--monochrome-output --sort-keys --slurp --join-output --exit-status --tab --seq --stream "
-    "--unbuffered --help --version"
-)
+JQ_FLAGS: Final = names(PROGRAMS["words"]["jq_flags"])
 JQ_LETTERS: Final = frozenset("nrRacCMSsje")
 
 JQ_LOADING: Final = re.compile(r"(?<![.\w\"$-])(import|include|modulemeta|get_search_list)\b")
@@ -137,7 +133,7 @@ def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
     Check ``jq``.
 
     Raises:
-        Beyond: An option or the filter reads another file.
+        NeedsApproval: An option or the filter reads another file.
     """
     out: list[str] = []
     operands: list[str] = []
@@ -154,13 +150,13 @@ def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
             out.append(word)
         elif word.startswith("-") and word != "-":
             why = f"{name} with {visible(word)} is more than this terminal knows."
-            raise Beyond(why, "outside")
+            raise NeedsApproval(why, "outside")
         else:
             operands.append(word)
     if not operands and not {"--help", "--version"} & {*out}:
         raise Refused(f"{name}: a filter is missing.")
     if operands and JQ_LOADING.search(operands[0]):
-        raise Beyond(f"{name}: the filter loads another file.", "outside")
+        raise NeedsApproval(f"{name}: the filter loads another file.", "outside")
     for path in operands[1:]:
         place.check(path)
     return CheckedCommand(name, (*out, *operands))

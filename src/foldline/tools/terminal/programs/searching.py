@@ -19,7 +19,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 GREP: Final = option_spec(PROGRAMS["special"]["grep"])
 RG: Final = option_spec(PROGRAMS["special"]["rg"])
@@ -99,7 +99,7 @@ def check_find(
         check: Checks any command, such as that of ``-exec``.
 
     Raises:
-        Beyond: A predicate writes, runs, follows links, or is not known.
+        NeedsApproval: A predicate writes, runs, follows links, or is not known.
     """
     left = list(reversed(words[1:] if words[:1] == ["-P"] else words))
     starts: list[str] = []
@@ -136,7 +136,7 @@ class _Expression:
             self._exec(left)
         else:
             why = f"{self.name} with {visible(word)} is more than this terminal knows to be safe."
-            raise Beyond(why, "write" if word in WRITING else "execute")
+            raise NeedsApproval(why, "write" if word in WRITING else "execute")
 
     def _exec(self, left: list[str]) -> None:
         words: list[str] = []
@@ -163,10 +163,7 @@ class _Expression:
 
 XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
 
-READERS: Final = names(
-    "cat head tail wc grep egrep fgrep ls stat file nl tac basename dirname du rev cut md5sum "
-    "sha1sum sha256sum sha512sum cksum echo od strings realpath readlink base64"
-)
+READERS: Final = names(PROGRAMS["words"]["readers"])
 """What is safe with any operands: it reads them, and no operand is one to write."""
 
 REPLACED: Final = re.compile(r"\{\}|[%@]|[A-Z]{2,20}")
@@ -186,12 +183,12 @@ def check_inner(
         by: Who runs it, for errors.
 
     Raises:
-        Beyond: The command is not one that only reads its operands.
+        NeedsApproval: The command is not one that only reads its operands.
     """
     name, *rest = words
     if name not in READERS:
         why = f"{by} runs only programs that read their operands, not {visible(name)}."
-        raise Beyond(why, "execute")
+        raise NeedsApproval(why, "execute")
     return check(name, rest, place)
 
 

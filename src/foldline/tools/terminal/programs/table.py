@@ -20,7 +20,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
@@ -49,17 +49,13 @@ class Program:
     expands: bool = False
 
 
-_FOLLOWING: Final = ("-L", "--dereference", "-f", "-e", "-m", "--canonicalize")
-"""With these, a program that names links follows them."""
-
-_ITSELF: Final = ("-l", "-d", "--directory", "--full-time")
-"""With these, ls shows a link that it is given, and not what it leads to..."""
-
-_TARGET: Final = (
-    *("-C", "-F", "-m", "-p", "-x", "--classify", "--color", "--file-type", "--format"),
-    "--indicator-style",
+_FOLLOWING, _ITSELF, _TARGET = (
+    PROGRAMS["words"][kind].split() for kind in ("follow_links", "list_itself", "list_target")
 )
-"""...unless with one of these, which list what it leads to or tell what that is."""
+"""
+Options of programs that name or list files: those that follow a link, those with which ls shows a
+link itself, and those with which it shows what the link leads to all the same.
+"""
 
 TABLE: Final = {name: Program(**row) for name, row in PROGRAMS["rows"].items()}
 """Programs that need no code."""
@@ -75,7 +71,7 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
         place: Where paths are looked up.
 
     Raises:
-        Beyond: It goes beyond the row.
+        NeedsApproval: It goes beyond the row.
         Refused: It makes no sense.
     """
     row = TABLE[name]
@@ -145,7 +141,7 @@ def check_date(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     """Check ``date``: it shows a moment, and sets nothing."""
     given = read_arguments(name, DATE, words, place)
     if len(given.operands) > 1 or any(not one.startswith("+") for one in given.operands):
-        raise Beyond("date with an operand that is no +FORMAT sets the clock.", "execute")
+        raise NeedsApproval("date with an operand that is no +FORMAT sets the clock.", "execute")
     return CheckedCommand("date", (*given.words(DATE), "--", *given.operands))
 
 
@@ -213,13 +209,7 @@ HELPING: Final = {
 }
 """What explains itself besides the rows, by the program that is run."""
 
-WRITERS: Final = names(
-    "chmod chown cp dd ed install ln mkdir mkfifo mv patch rm rmdir split tee touch truncate"
-)
-
-NETWORK: Final = names(
-    "curl dig ftp host nc ncat netcat nslookup ping rsync scp sftp ssh telnet wget"
-)
+WRITERS, NETWORK = (names(PROGRAMS["words"][kind]) for kind in ("writers", "network"))
 
 PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd"} - {"["}))
 """What the terminal knows to only read."""
@@ -235,7 +225,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
         place: Where its paths are looked up.
 
     Raises:
-        Beyond: It does more than read the workspace, or is not known.
+        NeedsApproval: It does more than read the workspace, or is not known.
         Refused: It makes no sense, or could never be allowed.
     """
     if "/" in name and posixpath.dirname(name) in FOLDERS:
@@ -249,7 +239,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     if name in NETWORK:
         raise Refused(f"{name} is refused.", "The terminal has no network.")
     if name in WRITERS:
-        raise Beyond(f"{name} changes files.", "write")
+        raise NeedsApproval(f"{name} changes files.", "write")
     near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
     why = f"{visible(name, 60)} is not one of the programs that only read. {near}"
-    raise Beyond(why.rstrip(), "execute")
+    raise NeedsApproval(why.rstrip(), "execute")

@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.checkpoint import git_head
-from foldline.agents.maintainer.survey import measures
+from foldline.agents.maintainer import measures
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
-from foldline.tools.files.sensitive import is_sensitive
-from foldline.tools.terminal.confine.order import TerminalLimits
+from foldline.tools.sensitive import is_sensitive
+from foldline.tools.terminal.order import TerminalLimits
 from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal
 
@@ -136,8 +136,8 @@ class CodebaseSurvey:
     """
     What was counted.
 
-    ``languages`` are lines by language, ``folders`` files and lines by folder, ``hashes`` the
-    SHA-256 of each text file by path. ``troubles`` says what could not be looked at, and why.
+    ``languages`` are lines by language, ``folders`` files and lines by folder, ``sizes``
+    the lines of each file. ``troubles`` says what could not be looked at, and why.
     """
 
     root: str
@@ -147,7 +147,6 @@ class CodebaseSurvey:
     languages: Mapping[str, int] = field(default_factory=dict)
     folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
     markers: tuple[measures.Marker, ...] = ()
     layout: Layout = field(default_factory=Layout)
@@ -156,10 +155,9 @@ class CodebaseSurvey:
     troubles: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values, without the hashes of the files."""
+        """Return it as JSON values, without the sizes of the files."""
         out = asdict(self)
-        for name in ("hashes", "sizes"):
-            out.pop(name)
+        del out["sizes"]
         out["history"] = {"commits": self.history.seen, "newest": self.history.newest}
         out["layout"]["ratio"] = round(self.layout.ratio, 3)
         return out
@@ -180,7 +178,7 @@ def survey_codebase(
     """
     chosen, root = settings or SurveySettings(), Root(path)
     found = list(measures.read_files(root, chosen.files, chosen.largest))
-    past = _past(root, chosen)
+    past = _read_history(root, chosen)
     spots = hot_spots(found, past)
     rank = {spot.path: number for number, spot in enumerate(spots)}
     functions = measures.ComplexityReport(trouble="it was not asked for")
@@ -208,7 +206,6 @@ def survey_codebase(
         languages=_languages(found),
         folders=_folders(found),
         sizes=sizes,
-        hashes={one.path: one.hash for one in found},
         spots=spots[:200],
         markers=tuple(marks[:MOST_MARKERS]),
         layout=measure_layout(found),
@@ -238,7 +235,7 @@ def hot_spots(
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
 
 
-def _past(root: Root, settings: SurveySettings) -> measures.FileHistory:
+def _read_history(root: Root, settings: SurveySettings) -> measures.FileHistory:
     folders = (root.path, *root.path.parents)
     top = next((folder for folder in folders if (folder / ".git").exists()), None)
     if top is None:

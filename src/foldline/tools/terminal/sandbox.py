@@ -8,6 +8,7 @@ presence of a program.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
@@ -16,14 +17,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
-from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
-from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
-from foldline.tools.terminal.confine.order import (
-    Confinement,
+from foldline.tools.terminal.confinement import Bubblewrap, Confinement, Landlock, Unconfined
+from foldline.tools.terminal.order import (
     PipelineOutcome,
     PipelineStage,
     Profile,
@@ -34,7 +33,7 @@ from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 
 Mode: TypeAlias = Literal["auto", "bubblewrap", "landlock", "none"]
 
-MODES: Final[tuple[Mode, ...]] = ("auto", "bubblewrap", "landlock", "none")
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 INSTALL: Final = (
     "Install bubblewrap: apt-get install bubblewrap (dnf, apk and pacman have it, too)."
@@ -53,9 +52,8 @@ class NotConfined(FoldlineError):
 
 @dataclass(frozen=True, slots=True)
 class ConfinementTrial:
-    """A mode, whether it can be used, and what its self-test said."""
+    """The confinement of a mode, None where it cannot be used, and what its self-test said."""
 
-    mode: Mode
     confinement: Confinement | None
     words: str
 
@@ -104,16 +102,16 @@ def try_confinement(mode: Mode) -> ConfinementTrial:
     try:
         _check_system()
     except NotConfined as error:
-        return ConfinementTrial(mode, None, error.message)
+        return ConfinementTrial(None, error.message)
     if mode in _HELD:
         return _HELD[mode]
     found = Bubblewrap.detect() if mode == "bubblewrap" else Landlock.detect()
     if found is None:
-        return ConfinementTrial(mode, None, MISSING[mode])
+        return ConfinementTrial(None, MISSING[mode])
     wrong = escapes(found)
     if wrong:
-        return ConfinementTrial(mode, None, "; ".join(wrong))
-    return _HELD.setdefault(mode, ConfinementTrial(mode, found, found.loses))
+        return ConfinementTrial(None, "; ".join(wrong))
+    return _HELD.setdefault(mode, ConfinementTrial(found, found.loses))
 
 
 def _check_system() -> None:
@@ -162,7 +160,7 @@ class _Test:
             before, lasting = self._state(), f"1{int(self.token[:7], 16)}"
             answer = self._run(shell, "-c", self._script(lasting, listener.getsockname()[1]))
             found = [*self._read(answer), *self._check_changes(before)]
-            return [*found, *_lingers(lasting), *_connections(listener)]
+            return [*found, *_find_leftovers(lasting), *_find_connections(listener)]
 
     def _run(self, name: str, *words: str) -> PipelineOutcome | None:
         program = find_binary(name)
@@ -212,27 +210,22 @@ class _Test:
         return out + (["it changes what is there"] if before != self._state() else [])
 
     def _state(self) -> list[object]:
-        out: list[object] = []
-        for path in (self.inside / "file", self.secret):
-            try:
-                seen = path.lstat()
-                out.append((seen.st_mode, seen.st_size, seen.st_mtime_ns))
-            except OSError:
-                out.append(None)
-        return out
+        paths = (self.inside / "file", self.secret)
+        found = [path.lstat() if os.path.lexists(path) else None for path in paths]
+        return [one and (one.st_mode, one.st_size, one.st_mtime_ns) for one in found]
 
 
-def _lingers(lasting: str) -> list[str]:
+def _find_leftovers(lasting: str) -> list[str]:
     """Look for processes that were left behind; nobody else has their argument."""
     until = time.monotonic() + 1
-    while _running(lasting):
+    while _is_running(lasting):
         if time.monotonic() > until:
             return ["it leaves a process behind"]
         time.sleep(0.01)
     return []
 
 
-def _connections(listener: socket.socket) -> list[str]:
+def _find_connections(listener: socket.socket) -> list[str]:
     try:
         listener.accept()[0].close()
     except BlockingIOError:
@@ -240,17 +233,13 @@ def _connections(listener: socket.socket) -> list[str]:
     return ["it reaches the network"]
 
 
-def _running(argument: str) -> bool:
-    """Say whether a process of this machine has an argument."""
-    for entry in Path("/proc").iterdir():
-        name = entry.name
-        if name.isdigit():
-            try:
-                words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if argument.encode() in words and name != str(os.getpid()):
-                return True
+def _is_running(argument: str) -> bool:
+    """Return True if a process of this machine, other than this one, has an argument."""
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit() and path.name != str(os.getpid()):
+            with contextlib.suppress(OSError):
+                if argument.encode() in (path / "cmdline").read_bytes().split(b"\0"):
+                    return True
     return False
 
 

@@ -62,9 +62,5 @@ def refuse_sensitive(
     request = ApprovalRequest(
         (("read", path),), summary, root, root, reason, ("secrets",), ("once", "session"), until
     )
-    grant = approvals.decide(request)
-    if isinstance(grant, str):
-        return ToolOutput.error(ErrorCode.DENIED, f"{reason} {grant}")
-    if not approvals.redeem(grant, request):
-        return ToolOutput.error(ErrorCode.DENIED, f"{reason} The approval has ended.")
-    return None
+    why = approvals.approve(request)
+    return ToolOutput.error(ErrorCode.DENIED, f"{reason} {why}") if why else None

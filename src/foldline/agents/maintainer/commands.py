@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +155,6 @@ class CheckResult:
     command: str
     code: int | None
     text: str
-    seconds: float
 
     @property
     def ok(self) -> bool:
@@ -192,7 +190,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
         folder: Where.
         seconds: After these it is stopped.
     """
-    begun, command = time.monotonic(), shlex.join(words)
+    command = shlex.join(words)
     with tempfile.TemporaryFile() as output:
         try:
             child = subprocess.Popen(  # noqa: S603  # what a person named, without a shell
@@ -204,7 +202,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
                 start_new_session=True,
             )
         except OSError as error:
-            return CheckResult(command, None, f"It cannot be started: {error.strerror}.", 0.0)
+            return CheckResult(command, None, f"It cannot be started: {error.strerror}.")
         try:
             code: int | None = child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -219,4 +217,4 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
         text = output.read(READ).decode("utf-8", "replace")[-OUTPUT_TAIL:]
     if code is None:
         text += f"\n[stopped after {seconds:g} seconds]"
-    return CheckResult(command, code, text, time.monotonic() - begun)
+    return CheckResult(command, code, text)

@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.tools import Approvals, Workspace
-from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.sensitive import is_sensitive
 
 HIDDEN = "PASSWORD=hunter2"
 

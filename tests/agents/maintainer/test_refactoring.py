@@ -14,7 +14,7 @@ from tests.children import launch
 
 from foldline import InputError, ModelError
 from foldline.agents.maintainer import RefactoringAssistant
-from foldline.agents.maintainer.refactor.step_log import StepLog
+from foldline.agents.maintainer.step_log import StepLog
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import CallTool as Call
 from foldline.tools.approvals import Approvals

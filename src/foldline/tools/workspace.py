@@ -1,4 +1,8 @@
-"""Replacing pieces of a text: each is found exactly, or nothing is changed at all."""
+"""
+A workspace: text files that a model reads and changes inside one folder.
+
+    tools = ToolRegistry(file_tools(Workspace(".")))
+"""
 
 from __future__ import annotations
 
@@ -8,70 +12,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.validation import whole
 from foldline.errors import FoldlineError, InputError
 from foldline.rooted_files import Content, Root, TooLarge
 from foldline.tools.approvals import Approvals
-from foldline.tools.files.backups import Backups
-from foldline.tools.files.sensitive import SENSITIVE, refuse_sensitive
+from foldline.tools.backups import Backups
+from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
-
-MOST_CHARACTERS: Final = 5 << 20
-"""Characters that a text may have while it is changed, unless told otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A piece of a text and what takes its place; ``everywhere`` if it may occur several times."""
-
-    old: str
-    new: str
-    everywhere: bool = False
-
-
-def apply_replacements(
-    text: str, replacements: Sequence[Replacement], most: int = MOST_CHARACTERS
-) -> str:
-    """
-    Replace pieces of a text, one after the other.
-
-    Where every line of the text ends with a carriage return, the pieces are taken to as well.
-
-    Args:
-        text: The text.
-        replacements: What to replace; each sees what those before it did.
-        most: Characters that the text may ever have.
-
-    Raises:
-        InputError: A piece does not occur, or occurs several times; ``field`` says which one.
-        TooLarge: The text would grow beyond ``most``.
-    """
-    windows = text.count("\r\n")
-    returns = windows > 0 and windows == text.count("\n")
-    for index, one in enumerate(replacements):
-        where, old, new = f"edits[{index}]", one.old, one.new
-        if returns:
-            old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
-        if not old:
-            raise InputError("the old text is empty", field=where)
-        if old == new:
-            raise InputError("old and new text are the same", field=where)
-        count = text.count(old)
-        quote = repr(one.old if len(one.old) <= 80 else f"{one.old[:77]}…")
-        if not count:
-            hint = "Read the file again, and copy the text exactly."
-            raise InputError(f"the old text does not occur: {quote}", field=where, hint=hint)
-        if count > 1 and not one.everywhere:
-            hint = "Give more of the lines around it, or replace it everywhere on purpose."
-            raise InputError(f"the old text occurs {count} times: {quote}", field=where, hint=hint)
-        # Looked at before: each of several replacements can multiply what is there.
-        if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
-            raise TooLarge(f"it would have more than {most:,} characters", field=where)
-        text = text.replace(old, new)
-    return text
-
+from foldline.tools.replacements import Replacement, apply_replacements
+from foldline.tools.sensitive import SENSITIVE, refuse_sensitive
+from foldline.tools.spec import Tool
 
 UNTOUCHABLE: Final = (".git", ".foldline")
 """Folders in which nothing is written: hooks that git runs, and the backups."""
@@ -300,7 +252,7 @@ def version_of(data: bytes) -> str:
 
 
 def refusal(path: str, error: Exception) -> ToolOutput:
-    """Say why a file was neither read nor changed."""
+    """Return the error output for a file that was neither read nor changed."""
     if isinstance(error, TooLarge):
         return ToolOutput.error(ErrorCode.TOO_LARGE, f"{path[:200]}: {error}.")
     if isinstance(error, Conflict):
@@ -344,3 +296,27 @@ def _page(text: str, offset: int, limit: int | None, bounds: FileBounds) -> tupl
     if last < len(lines):
         note += f" Go on with offset={last}."
     return "".join(page_lines), "" if len(page_lines) == len(lines) else note
+
+
+# --- the tools ------------------------------------------------------------------------------
+
+
+def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:
+    """Return the tools read_file, write_file, edit_file and multi_edit_file."""
+
+    def edit(path: str, edits: list[dict[str, Any]]) -> ToolOutput:
+        pieces = [(one["old_string"], one["new_string"], one["replace_all"]) for one in edits]
+        return workspace.edit(path, [Replacement(*piece) for piece in pieces])
+
+    def edit_once(path: str, **piece: Any) -> ToolOutput:
+        return edit(path, [piece])
+
+    def tool(name: str, act: Callable[..., ToolOutput]) -> Tool:
+        return describe_tool(name).tool(lambda given: act(**given))
+
+    return (
+        tool("read_file", workspace.read),
+        tool("write_file", workspace.write),
+        tool("edit_file", edit_once),
+        tool("multi_edit_file", edit),
+    )

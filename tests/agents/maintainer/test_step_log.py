@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from foldline import InputError, StoreError
-from foldline.agents.maintainer.refactor.step_log import MOVES, StepLog, next_state
+from foldline.agents.maintainer.step_log import MOVES, StepLog, next_state
 
 EVENTS = ("begin", "edit", "check", "fail", "pass", "undo")
 

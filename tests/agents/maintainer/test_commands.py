@@ -9,7 +9,7 @@ import pytest
 from tests.agents.maintainer.world import codebase, git
 
 from foldline import InputError, StoreError
-from foldline.agents.maintainer.refactor.commands import OUTPUT_TAIL, Git, parse_checks, run_check
+from foldline.agents.maintainer.commands import OUTPUT_TAIL, Git, parse_checks, run_check
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from foldline.core.validation import positive, whole
+from foldline.tools.description import read_tables
 from foldline.tools.terminal.language import Sink
 from foldline.tools.terminal.paths import WorkingDirectory
 
@@ -87,20 +88,8 @@ class Profile:
     outside: tuple[str, ...] = ()
 
 
-VARIABLES: Final = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "LC_ALL": "C.UTF-8",
-    "HOME": "/nonexistent",
-    "TERM": "dumb",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_EDITOR": "false",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-}
+CONFINED: Final = read_tables("foldline.tools.terminal", "sandbox.toml")
+VARIABLES: Final[Mapping[str, str]] = CONFINED["environment"]
 """All that a program sees of an environment."""
 
 
@@ -112,31 +101,6 @@ class PipelineStage:
     out: Sink = "out"
     err: Sink = "err"
     profile: Profile = field(default_factory=Profile)
-
-
-class Confinement(Protocol):
-    """A way in which the kernel confines a pipeline."""
-
-    @property
-    def name(self) -> str:
-        """What results call it."""
-        ...
-
-    @property
-    def loses(self) -> str:
-        """What it does not promise, one sentence; "" when it promises all."""
-        ...
-
-    def order(
-        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
-    ) -> dict[str, Any]:
-        """
-        Return the order for the launcher.
-
-        Raises:
-            Refused: A profile cannot be kept in this way.
-        """
-        ...
 
 
 def draft_order(
@@ -200,7 +164,6 @@ class PipelineOutcome:
     stderr: bytes
     codes: tuple[int | None, ...]
     error: str
-    seconds: float
 
 
 def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) -> PipelineOutcome:
@@ -208,7 +171,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     Run an order until all its stages have ended, or for as long as it says.
 
     Args:
-        order: What `confine.order` drafted.
+        order: What `Confinement.order` drafted.
         most: How many bytes of its output are read, both streams together.
         stop: Calls it off when it is set.
     """
@@ -228,7 +191,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     except OSError as error:
         os.close(read)
         why = f"The launcher cannot be started: {error.strerror}."
-        return PipelineOutcome(b"", b"", (), why, 0.0)
+        return PipelineOutcome(b"", b"", (), why)
     finally:
         os.close(write)
     listening = _Listening(process, read, most, stop)
@@ -238,7 +201,7 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
     finally:
         listening.end()
         os.close(read)
-    return listening.outcome(time.monotonic() - begun)
+    return listening.outcome()
 
 
 class _Listening:
@@ -307,7 +270,7 @@ class _Listening:
             if stream is not None:
                 stream.close()
 
-    def outcome(self, seconds: float) -> PipelineOutcome:
+    def outcome(self) -> PipelineOutcome:
         codes: tuple[int | None, ...] = ()
         error = self.error
         try:
@@ -321,4 +284,4 @@ class _Listening:
         except (ValueError, KeyError, TypeError):
             error = error or "The launcher ended without a report."
         out, err = (b"".join(self.pieces[name]) for name in ("stdout", "stderr"))
-        return PipelineOutcome(out, err, codes, error, seconds)
+        return PipelineOutcome(out, err, codes, error)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from foldline.errors import UNREADABLE, InputError, StoreError
-from foldline.tools.approvals import append_line
+from foldline.errors import UNREADABLE, InputError
+from foldline.tools.json_files import append_line, read_lines
 
 State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
 Event: TypeAlias = Literal["begin", "edit", "check", "fail", "pass", "undo"]
@@ -41,9 +41,6 @@ def next_state(state: State, event: Event) -> State:
         possible = ", ".join(MOVES[state]) or "nothing"
         raise InputError(f"a step that is {state} cannot {event}; possible: {possible}")
     return after
-
-
-LARGEST: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ class StepLog:
     _known: dict[str, StepProgress] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for line in self._lines():
+        for line in read_lines(self.path, "log"):
             with suppress(*UNREADABLE):
                 value = json.loads(line)
                 step = str(value["step"])
@@ -126,18 +123,6 @@ class StepLog:
             StoreError: It cannot be written.
         """
         after = self.of(step).after(event, data)
-        append_line(self.path, {"step": step, "event": event, "data": data})
+        append_line(self.path, {"step": step, "event": event, "data": data}, "log")
         self._known[step] = after
         return after
-
-    def _lines(self) -> list[bytes]:
-        try:
-            with self.path.open("rb") as file:
-                text = file.read(LARGEST + 1)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"The log {self.path} cannot be read: {error.strerror}.") from error
-        if len(text) > LARGEST:
-            raise StoreError(f"The log {self.path} is too large.", hint="Move it away.")
-        return text.splitlines()

@@ -2,7 +2,7 @@ import pytest
 
 from foldline.errors import InputError
 from foldline.rooted_files import TooLarge
-from foldline.tools.files.workspace import Replacement, apply_replacements
+from foldline.tools.replacements import Replacement, apply_replacements
 
 
 def test_pieces_are_replaced_one_after_the_other():

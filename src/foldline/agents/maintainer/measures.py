@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -17,37 +16,32 @@ from typing import Any, Final
 
 from foldline.errors import FoldlineError, MissingExtra
 from foldline.rooted_files import Root
-from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.description import read_tables
+from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.terminal import Terminal
 
-_TABLE: Final = """
-Python py pyi | JavaScript js jsx mjs cjs | TypeScript ts tsx | Java java | Kotlin kt kts | Go go
-Rust rs | C c h | C++ cc cpp cxx hpp hh | C# cs | Ruby rb | PHP php | Swift swift | Scala scala
-Lua lua | Perl pl pm | R r | Dart dart | Elixir ex exs | Erlang erl | Haskell hs | Objective-C m mm
-Shell sh bash zsh | SQL sql | Vue vue | HTML html htm | CSS css scss less | Markdown md
-reStructuredText rst | YAML yml yaml | TOML toml | JSON json | XML xml | Protobuf proto | Text txt
-"""
+_NAMES: Final = read_tables("foldline.agents.maintainer", "languages.toml")
 
-LANGUAGES: Final = {
-    ending: " ".join(word for word in row.split() if word[0].isupper())
-    for row in _TABLE.replace("\n", "|").split("|")
-    for ending in row.split()
-    if not ending[0].isupper()
+PROSE: Final = frozenset(_NAMES["prose"])
+"""Text and data: counted, but no code."""
+
+LANGUAGES: Final[Mapping[str, str]] = {
+    ending: name
+    for kind in ("code", "prose")
+    for name, endings in _NAMES[kind].items()
+    for ending in endings.split()
 }
 """Languages by the ending of a file name."""
 
-NAMES: Final = {"makefile": "Make", "dockerfile": "Docker", "cmakelists.txt": "CMake"}
-
-PROSE: Final = frozenset(
-    ("Markdown", "reStructuredText", "YAML", "TOML", "JSON", "XML", "Text", "HTML", "CSS")
-)
-"""Text and data: counted, but no code."""
+SKIPPED: Final = frozenset(_NAMES["folders"]["skipped"].split())
+"""Folders of tools, of what was built, and of what others wrote."""
 
 
 def language(path: str) -> str:
     """Return the language of a file, "" where its name does not tell."""
     name = PurePosixPath(path).name.lower()
-    return NAMES.get(name) or LANGUAGES.get(name.rpartition(".")[2] if "." in name else "", "")
+    ending = name.rpartition(".")[2] if "." in name else ""
+    return str(_NAMES["names"].get(name) or LANGUAGES.get(ending, ""))
 
 
 def is_code(path: str) -> bool:
@@ -56,26 +50,17 @@ def is_code(path: str) -> bool:
     return bool(found) and found not in PROSE
 
 
-_TOOLS: Final = """
-.git .hg .svn .foldline .venv venv .tox .nox __pycache__ .mypy_cache .ruff_cache .pytest_cache
-.hypothesis .cache node_modules bower_components dist build target .gradle .idea .vscode .eggs
-"""
-
-SKIPPED: Final = frozenset(_TOOLS.split())
-"""Folders of tools, of what was built, and of what others wrote."""
-
 LONGEST_LINE: Final = 5_000
 """A file with a longer line was written by a program, such as minified code."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyedFile:
-    """A text file: its path in the codebase, its language ("" unknown), its text, its hash."""
+    """A text file: its path in the codebase, its language ("" unknown), its text."""
 
     path: str
     language: str
     text: str
-    hash: str
 
     @property
     def lines(self) -> int:
@@ -114,10 +99,9 @@ def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
         if is_sensitive(path.split("/")):
             continue
         with suppress(FoldlineError, OSError, UnicodeDecodeError):
-            data = root.read(root.parts(path), largest).data
-            text = data.decode("utf-8")
+            text = root.read(root.parts(path), largest).data.decode("utf-8")
             if "\0" not in text:
-                yield SurveyedFile(path, language(path), text, hashlib.sha256(data).hexdigest())
+                yield SurveyedFile(path, language(path), text)
 
 
 _MARKER: Final = re.compile(
@@ -147,7 +131,7 @@ def find_markers(source: SurveyedFile) -> Iterator[Marker]:
             yield Marker(found[1], source.path, number, text)
 
 
-_ROW: Final = re.compile(r"(\d+|-)\t(\d+|-)\t(.+)")
+_ROW: Final = re.compile(r"(?:\d+|-)\t(?:\d+|-)\t(.+)")
 _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 
 
@@ -156,13 +140,11 @@ class FileHistory:
     """
     What git tells about the last commits.
 
-    ``commits`` counts by path the commits that touched a file, ``lines`` those that were added or
-    removed, ``authors`` how many people touched it. ``seen`` is the number of commits that were
-    looked at; ``trouble`` says why there are none.
+    ``commits`` counts by path the commits that touched a file, ``authors`` the people who did.
+    ``seen`` is the number of commits that were looked at; ``trouble`` says why there are none.
     """
 
     commits: Mapping[str, int] = field(default_factory=dict)
-    lines: Mapping[str, int] = field(default_factory=dict)
     authors: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     newest: int = 0
@@ -190,7 +172,6 @@ def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory
 def parse_log(text: str) -> FileHistory:
     """Read what ``git log --numstat`` said."""
     commits: Counter[str] = Counter()
-    lines: Counter[str] = Counter()
     people: dict[str, set[str]] = {}
     seen, newest, author = 0, 0, ""
     for line in text.splitlines():
@@ -200,12 +181,10 @@ def parse_log(text: str) -> FileHistory:
             continue
         row = _ROW.fullmatch(line)
         if row is not None:
-            path = row[3]
-            commits[path] += 1
-            lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
-            people.setdefault(path, set()).add(author)
+            commits[row[1]] += 1
+            people.setdefault(row[1], set()).add(author)
     authors = {path: len(names) for path, names in people.items()}
-    return FileHistory(dict(commits), dict(lines), authors, seen, newest)
+    return FileHistory(dict(commits), authors, seen, newest)
 
 
 MOST_FUNCTIONS: Final = 500

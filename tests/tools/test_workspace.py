@@ -9,7 +9,8 @@ from foldline import Config, Session
 from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
 from foldline.tools import ErrorCode, Workspace
-from foldline.tools.files import FileBounds, Replacement
+from foldline.tools.replacements import Replacement
+from foldline.tools.workspace import FileBounds
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def test_two_processes_that_change_one_file_lose_no_change(root):
     code = """
 import sys
 from foldline.tools import Workspace
-from foldline.tools.files import Replacement
+from foldline.tools.replacements import Replacement
 who, root = sys.argv[1:]
 workspace, done = Workspace(root), 0
 while done < 25:

@@ -1,1 +1,0 @@
-"""Refactoring step by step: planned in notes, approved, checked, and taken back where it fails."""

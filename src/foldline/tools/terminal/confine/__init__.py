@@ -1,1 +1,0 @@
-"""What the kernel keeps: bubblewrap, or Landlock with seccomp."""

@@ -1,0 +1,72 @@
+"""What a model reads of the tools is in one file, and a tool is made of each of its tables."""
+
+import tomllib
+from importlib.resources import files
+from typing import get_args
+
+import pytest
+
+from foldline.agents.maintainer.knowledge import AUTHORITIES, VOLATILITIES
+from foldline.memory.chunk import Kind
+from foldline.memory.items import Kind as MemoryKind
+from foldline.notes import KINDS, LEVELS, STATUSES
+from foldline.tools import ToolOutput
+from foldline.tools.arguments import check_schema
+from foldline.tools.description import ToolDescription, describe_tool
+
+PACKAGES = ("foldline.tools", "foldline.agents")
+NAMES = [
+    (package, name)
+    for package in PACKAGES
+    for name in tomllib.loads(files(package).joinpath("tools.toml").read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_every_table_makes_a_tool_that_says_what_it_is_for(package, name):
+    described = describe_tool(name, package)
+    tool = described.tool(lambda _: ToolOutput("done"))
+    assert tool.description == tool.description.strip() != ""
+    for schema in described.arguments.values():
+        check_schema(schema)
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_what_is_required_and_what_actions_take_is_described(package, name):
+    described = describe_tool(name, package)
+    assert set(described.required) <= set(described.arguments)
+    if described.actions:
+        taken = {one.rstrip("!") for line in described.actions.values() for one in line.split()}
+        assert taken == set(described.arguments)
+        assert set(described.models) <= set(described.actions)
+
+
+def test_a_model_sees_the_arguments_of_the_actions_that_it_may_choose():
+    described = ToolDescription(
+        "box",
+        "A box.",
+        {"what": {"type": "string"}, "sure": {"type": "boolean"}},
+        actions={"put": "what!", "empty": "sure!"},
+        models=("put",),
+    )
+    known = described.parameters["properties"]
+    assert list(known) == ["action", "what"]
+    assert known["action"]["enum"] == ["put"]
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "known"),
+    [
+        ("note", "note_type", KINDS),
+        ("note", "level", LEVELS),
+        ("note", "status", STATUSES),
+        ("knowledge", "kind", get_args(Kind)),
+        ("memory", "memory_type", get_args(MemoryKind)),
+        ("record", "type", KINDS),
+        ("record", "authority", AUTHORITIES),
+        ("record", "volatility", VOLATILITIES),
+    ],
+)
+def test_a_choice_is_between_all_that_there_is(name, argument, known):
+    package = "foldline.agents" if name == "record" else "foldline.tools"
+    assert describe_tool(name, package).arguments[argument]["enum"] == list(known)
