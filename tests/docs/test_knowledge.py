@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.documents import ReadLimits
-from foldline.memory.documents.reading import CODE, CODE_NAMES
+from foldline.memory.documents import CODE, CODE_NAMES, ReadLimits
 from foldline.memory.knowledge.full_text import POOL
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.search import POSTINGS

@@ -15,8 +15,7 @@ from foldline.core.asks import Steps, drive
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings, Kind
-from foldline.memory.documents import DocumentText, ReadLimits, Skipped
-from foldline.memory.documents.folder import is_folder
+from foldline.memory.documents import DocumentText, ReadLimits, Skipped, is_folder
 from foldline.memory.knowledge import document_tables
 from foldline.memory.knowledge.evidence import (
     CitedAnswer,
