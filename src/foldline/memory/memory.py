@@ -14,12 +14,12 @@ only `clear` erases. Every method sees the memories of one user.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
+from foldline.concurrency import awaited
 from foldline.errors import InputError
 from foldline.memory.item_builder import (
     ItemBuilder,
@@ -375,26 +375,9 @@ class Memory:
 
     # --- in programs that await ------------------------------------------------------------
 
-    async def aadd(self, content: str, **details: Any) -> Added:
-        """Remember something in a thread; see `add`."""
-        return await asyncio.to_thread(self.add, content, **details)
-
-    async def asearch(self, query: str, **details: Any) -> list[FoundMemory]:
-        """Search in a thread; see `search`."""
-        return await asyncio.to_thread(self.search, query, **details)
-
-    async def aupdate(self, id: str, **changes: Any) -> MemoryItem:  # noqa: A002
-        """Change a memory in a thread; see `update`."""
-        return await asyncio.to_thread(self.update, id, **changes)
-
-    async def aremove(self, id: str) -> Forgotten:  # noqa: A002
-        """Forget one memory in a thread; see `remove`."""
-        return await asyncio.to_thread(self.remove, id)
-
-    async def aforget(self, by: By = "importance", **details: Any) -> Forgotten:
-        """Forget what matters little in a thread; see `forget`."""
-        return await asyncio.to_thread(self.forget, by, **details)
-
-    async def aconsolidate(self, *kinds: Any, **details: Any) -> tuple[MemoryItem, ...]:
-        """Take over what matters in a thread; see `consolidate`."""
-        return await asyncio.to_thread(self.consolidate, *kinds, **details)
+    aadd = awaited(add)
+    asearch = awaited(search)
+    aupdate = awaited(update)
+    aremove = awaited(remove)
+    aforget = awaited(forget)
+    aconsolidate = awaited(consolidate)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, run_ask
+from foldline.concurrency import awaited
 from foldline.core.asks import Steps, drive
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
@@ -311,17 +312,9 @@ class Knowledge:
 
     # --- in programs that await --------------------------------------------------------------
 
-    async def aadd(self, path: str | os.PathLike[str], **settings: Any) -> IngestReport:
-        """Store a file or folder without blocking; see `add`."""
-        return await asyncio.to_thread(self.add, path, **settings)
-
-    async def aadd_text(self, name: str, text: str, **settings: Any) -> AddedDocument:
-        """Store a text without blocking; see `add_text`."""
-        return await asyncio.to_thread(self.add_text, name, text, **settings)
-
-    async def asearch(self, query: str, limit: int = 5, **settings: Any) -> KnowledgeResult:
-        """Find passages without blocking; see `search`."""
-        return await asyncio.to_thread(self.search, query, limit, **settings)
+    aadd = awaited(add)
+    aadd_text = awaited(add_text)
+    asearch = awaited(search)
 
     async def aask(
         self,
