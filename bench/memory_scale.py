@@ -33,10 +33,10 @@ import numpy
 import psycopg
 
 from foldline.memory import Memory, search_rows
+from foldline.memory.database import NEAR_TABLES, open_memory
 from foldline.memory.directions import open_directions, set_searching
-from foldline.memory.item_builder import make_filter
+from foldline.memory.item_rows import make_filter
 from foldline.memory.items import KINDS, MemoryLimits, MemoryTools, fingerprint
-from foldline.memory.schema import NEAR_TABLES, open_memory
 from foldline.memory.search_rows import catch_up, fill_vectors, read_state
 from foldline.memory.user_search import FEWEST
 from foldline.relevance.terms import terms

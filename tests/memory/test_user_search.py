@@ -11,8 +11,8 @@ from tests.memory.remembered import DAY, START, contents
 
 from foldline.errors import StoreError
 from foldline.memory import Memory
+from foldline.memory import database as database_module
 from foldline.memory import directions as directions_module
-from foldline.memory import schema as schema_module
 from foldline.memory import user_search as search_module
 from foldline.memory.knowledge import Knowledge
 from foldline.postgres.schema import PostgresSchema
@@ -201,10 +201,10 @@ def test_what_is_forgotten_leaves_the_index_of_vectors_and_comes_back(
 def test_memories_of_the_version_before_are_indexed_when_they_are_searched(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = PostgresSchema("foldline_memory", schema_module.POSTGRES.steps[:1], "memory")
+    first = PostgresSchema("foldline_memory", database_module.POSTGRES.steps[:1], "memory")
     monkeypatch.setattr(search_module, "follow", lambda *_: None)
     with monkeypatch.context() as patch:
-        patch.setattr(schema_module, "POSTGRES", first)
+        patch.setattr(database_module, "POSTGRES", first)
         patch.setattr(search_module, "open_directions", lambda *_: None)
         with Memory.open(postgres_url, embedder=Topics()) as old:
             fill(old, 30)

@@ -21,14 +21,8 @@ from typing import Any, Final, Self
 
 from foldline.concurrency import awaited
 from foldline.errors import InputError
-from foldline.memory.item_builder import (
-    ItemBuilder,
-    check_content,
-    check_name,
-    check_whole,
-    make_filter,
-)
-from foldline.memory.item_rows import DAY, By, Filter, Forgotten, UserRows
+from foldline.memory.database import open_memory
+from foldline.memory.item_rows import DAY, By, Filter, Forgotten, UserRows, make_filter
 from foldline.memory.item_store import ItemStore, count_memories, write_summary
 from foldline.memory.items import (
     Added,
@@ -37,10 +31,12 @@ from foldline.memory.items import (
     MemoryItem,
     MemoryLimits,
     MemoryTools,
+    check_content,
+    check_details,
+    check_name,
     mark_recalled,
     remove_recalled,
 )
-from foldline.memory.schema import open_memory
 from foldline.memory.user_search import MemorySearch, open_search
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
@@ -58,13 +54,13 @@ class Memory:
         self,
         database: Database,
         user: str,
-        builder: ItemBuilder,
+        tools: MemoryTools,
         index: MemorySearch,
         clock: Callable[[], float],
     ) -> None:
         self._database, self._user, self._clock = database, user, clock
-        self._builder, self._index = builder, index
-        self._store = ItemStore(database, user, builder, clock, index.follow)
+        self._limits, self._index = tools.limits, index
+        self._store = ItemStore(database, user, tools, clock, index.follow)
 
     @classmethod
     def open(
@@ -100,7 +96,7 @@ class Memory:
         tools = MemoryTools(limits or MemoryLimits(), embedder, counter, words, weights)
         database = open_memory(path)
         index = open_search(database, user, tools)
-        return cls(database, user, ItemBuilder(tools), index, clock)
+        return cls(database, user, tools, index, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -120,7 +116,7 @@ class Memory:
     @property
     def limits(self) -> MemoryLimits:
         """The bounds."""
-        return self._builder.limits
+        return self._limits
 
     # --- finding ---------------------------------------------------------------------------
 
@@ -216,7 +212,7 @@ class Memory:
             return count_memories(connection, self._user, self._clock())
 
     def _limit(self, limit: int) -> int:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        if limit < 0:
             raise InputError(f"{limit!r} is no number of memories", field="limit")
         return min(limit, self.limits.most)
 
@@ -261,11 +257,11 @@ class Memory:
         kept = remove_recalled(check_content(content, self.limits.longest)).strip()
         if not kept:
             return Added(None, "recalled")
-        item = self._builder.item(
-            kept, kind, self._clock(), importance=importance, happened=happened, session=session,
-            author=author, source=source, metadata=metadata,
+        details = check_details(
+            importance=importance, happened=happened, session=session, author=author,
+            source=source, metadata=metadata or {},
         )  # fmt: skip
-        return self._store.add(item)
+        return self._store.add(kept, kind, details)
 
     def update(
         self,
@@ -289,17 +285,10 @@ class Memory:
         Raises:
             InputError: There is none of this id, or a value is none.
         """
-        return self._store.update(
-            id,
-            lambda old, now: self._builder.change(
-                old,
-                now,
-                content=content,
-                importance=importance,
-                happened=happened,
-                metadata=metadata,
-            ),
-        )
+        given = check_details(importance=importance, happened=happened, metadata=metadata)
+        if content is not None:
+            given["content"] = check_content(content, self.limits.longest)
+        return self._store.update(id, given)
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002  # as the field is called
         """
@@ -345,7 +334,9 @@ class Memory:
         Raises:
             InputError: The batch is no number.
         """
-        return self._store.undo(check_whole(batch, "batch"))
+        if not 0 <= batch < 1 << 63:
+            raise InputError(f"{batch} is no number of a batch", field="batch")
+        return self._store.undo(batch)
 
     def consolidate(
         self, source: Kind = "working", target: Kind = "episodic", *, min_importance: float = 0.7

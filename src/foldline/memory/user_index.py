@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Any, Final
 
-from foldline.memory.damage import reading_rows
+from foldline.memory.database import LIVE, reading_rows
 from foldline.memory.item_rows import Filter, FilterFacts, UserRows
 from foldline.memory.items import FoundMemory, MemoryTools
-from foldline.memory.schema import LIVE
 from foldline.memory.term_index import FILLER
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index
@@ -31,7 +30,6 @@ class UserIndex:
         self._era, self._clock = -1, 0
         self._index = self._empty()
         self._facts: dict[str, FilterFacts] = {}
-        self._expiring = set[str]()
         self._lock = Lock()
 
     def _empty(self) -> Index:
@@ -44,7 +42,7 @@ class UserIndex:
         ).fetchone()
         era, clock = row or (0, 0)
         if era != self._era:
-            self._index, self._facts, self._expiring = self._empty(), {}, set()
+            self._index, self._facts = self._empty(), {}
             self._era, self._clock = era, 0
         if clock == self._clock:
             return
@@ -68,22 +66,19 @@ class UserIndex:
         vector = self._tools.embed(query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
+            facts = self._facts
             hits = self._index.search(
-                query, count, now=criteria.now, only=self._admission(criteria), vector=vector,
+                query,
+                count,
+                now=criteria.now,
+                only=lambda name: criteria.admits(facts[name]),
+                vector=vector,
                 least=least,
-            )  # fmt: skip
+            )
             return found_memories(connection, self._user, hits)
 
     def follow(self, connection: Connection) -> None:
         """Take in what a transaction changed; this index does so when it searches."""
-
-    def _admission(self, criteria: Filter) -> Callable[[str], bool] | None:
-        facts, now, admits = self._facts, criteria.now, criteria.admits()
-        ends = ((name, facts[name].expires) for name in self._expiring)
-        over = {name for name, end in ends if end is not None and end <= now}
-        if admits is None:
-            return (lambda name: name not in over) if over else None
-        return lambda name: name not in over and admits(facts[name])
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
@@ -94,7 +89,6 @@ class UserIndex:
         ):
             self._index.remove([name])
             self._facts.pop(name, None)
-            self._expiring.discard(name)
 
     def _read_changed(self, connection: Connection) -> Iterator[Document]:
         rows = connection.execute(
@@ -104,8 +98,6 @@ class UserIndex:
         )
         for document, facts in read_documents(rows, self._tools):
             self._facts[document.id] = facts
-            if facts.expires is not None:
-                self._expiring.add(document.id)
             yield document
 
 

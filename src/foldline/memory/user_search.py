@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from foldline.memory.database import NEAR_TABLES
 from foldline.memory.directions import (
     NARROW,
     Directions,
@@ -17,7 +18,6 @@ from foldline.memory.directions import (
 )
 from foldline.memory.item_rows import ALL, Filter
 from foldline.memory.items import FoundMemory, MemoryTools
-from foldline.memory.schema import NEAR_TABLES
 from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
 from foldline.memory.term_index import TermRows, plan_readings, query_entries
 from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
@@ -228,7 +228,7 @@ class _Look:
         if not everything:
             return {}, frequency
         expected = float(whole)
-        if criteria.admits() is not None:
+        if not criteria.is_open:
             expected = expected_rows(self.connection, self.admitted, self.values)
             if expected * len(everything) <= LOOKUPS:
                 return best(few, ALL), frequency

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from foldline.memory.chunk import ChunkSettings, split
-from foldline.memory.damage import as_bytes
+from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText
 from foldline.memory.knowledge.full_text import span
 from foldline.memory.knowledge.schema import KnowledgeStore

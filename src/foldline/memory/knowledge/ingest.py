@@ -11,7 +11,7 @@ from typing import Final
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.damage import as_bytes
+from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
 from foldline.memory.knowledge.schema import KnowledgeStore

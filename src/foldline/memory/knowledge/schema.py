@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from foldline.memory.database import open_database
 from foldline.memory.directions import EMBEDDERS, open_directions, set_searching
 from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
 from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
-from foldline.memory.schema import open_database
 from foldline.memory.term_index import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder

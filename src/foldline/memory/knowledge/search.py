@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.memory.damage import reading_rows
+from foldline.memory.database import reading_rows
 from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
 from foldline.memory.knowledge.vector_search import marks, vectors_of

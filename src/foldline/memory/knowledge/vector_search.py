@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, InputError, ModelError
-from foldline.memory.damage import as_bytes
+from foldline.memory.database import as_bytes
 from foldline.memory.directions import Directions, literal
 from foldline.memory.knowledge.full_text import span
 from foldline.retrieval.embedding import Embedder, arrays, pack, unpack

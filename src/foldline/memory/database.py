@@ -1,10 +1,13 @@
-"""The tables of memories in SQLite and PostgreSQL, and opening them."""
+"""The tables of memories in SQLite and PostgreSQL, opening them, and reading their rows."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
+from foldline.errors import UNREADABLE, StoreError
 from foldline.memory.directions import EMBEDDERS
 from foldline.memory.term_index import LEVELLED, TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
@@ -149,3 +152,37 @@ def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresS
     from foldline.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(place, file)
+
+
+@contextmanager
+def reading_rows() -> Iterator[None]:
+    """
+    Read what stands in rows; no code of the user runs inside.
+
+    Raises:
+        StoreError: It is something else than was written.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        raise _damage_error(f"{type(error).__name__}: {error}"[:300]) from error
+
+
+def as_bytes(value: object) -> bytes:
+    """
+    Return what a column of bytes holds; ``bytes()`` would make as many of them as a number says.
+
+    Raises:
+        StoreError: It is something else.
+    """
+    if not isinstance(value, bytes):
+        raise _damage_error(f"a {type(value).__name__} stands in the place of bytes")
+    return value
+
+
+def _damage_error(why: str) -> StoreError:
+    return StoreError(
+        f"What is remembered is damaged: {why}.",
+        hint="Restore the file from a backup.",
+        damaged=True,
+    )
