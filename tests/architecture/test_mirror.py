@@ -21,6 +21,7 @@ PROVED_IN = {
     "inspector/pages/messages.py inspector/pages/overview.py inspector/pages/what_if.py",
     "inspector/test_site.py": "inspector/pages/layout.py inspector/session_changes.py",
     "inspector/pages/test_treemap.py": "inspector/chart.py",
+    "memory/test_chunk.py": "memory/cut_points.py",
     "memory/test_item_store.py": "memory/item_rows.py memory/user_index.py",
     "memory/test_memory.py": "memory/search_rows.py memory/term_index.py",
     "postgres/test_database.py": "sql.py",
