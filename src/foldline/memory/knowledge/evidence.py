@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.validation import whole
-from foldline.memory.knowledge.values import KnowledgeResult, Passage
+from foldline.memory.knowledge.search import KnowledgeResult, Passage
 from foldline.tokens.estimate import estimate
 from foldline.values.tags import tag_starts
 

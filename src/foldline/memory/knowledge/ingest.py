@@ -14,15 +14,39 @@ from foldline.memory.chunk import ChunkSettings
 from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.document_tables import Outcome
+from foldline.memory.knowledge.embedding import embed_chunks
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.knowledge.values import AddedDocument
-from foldline.memory.knowledge.vector_search import embed_chunks
 from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Database
 
 LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """What became of one document; ``warnings`` say what of it could not be read."""
+
+    document: str
+    outcome: Outcome
+    chunks: int
+    tokens: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of a file or of the files of a folder."""
+
+    documents: tuple[AddedDocument, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many documents had this outcome."""
+        return sum(one.outcome == outcome for one in self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +80,7 @@ class Ingestor:
         if known is None or as_bytes(known[0]) != version:
             rows = document_tables.make_chunk_rows(reading, self.chunks)
             texts = [row.text for row in rows]
-            vectors = [] if self.embedder is None else embed_chunks(self.embedder, texts, name)
+            vectors = {} if self.embedder is None else embed_chunks(self.embedder, texts, name)
             draft = document_tables.DocumentRows(name, reading, version, rows, model, vectors)
             with self.database.writing() as connection:
                 space = document_tables.ensure_namespace(connection, self.namespace)

@@ -18,6 +18,8 @@ from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, is_folder
 from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.document_tables import DocumentInfo, KnowledgeStats
+from foldline.memory.knowledge.embedding import embed_query
 from foldline.memory.knowledge.evidence import (
     CitedAnswer,
     Count,
@@ -25,18 +27,15 @@ from foldline.memory.knowledge.evidence import (
     answer_from_evidence,
     pack_evidence,
 )
-from foldline.memory.knowledge.full_text import BITS
-from foldline.memory.knowledge.ingest import Ingestor, check_namespace, stored_name
-from foldline.memory.knowledge.schema import open_store
-from foldline.memory.knowledge.search import find_namespace, search_namespace
-from foldline.memory.knowledge.values import (
+from foldline.memory.knowledge.ingest import (
     AddedDocument,
-    DocumentInfo,
+    Ingestor,
     IngestReport,
-    KnowledgeResult,
-    KnowledgeStats,
+    check_namespace,
+    stored_name,
 )
-from foldline.memory.knowledge.vector_search import embed_query
+from foldline.memory.knowledge.schema import open_store
+from foldline.memory.knowledge.search import KnowledgeResult, find_namespace, search_namespace
 from foldline.retrieval.embedding import Embedder
 from foldline.tokens.estimate import estimate
 from foldline.type_checks import typed_methods
@@ -279,36 +278,15 @@ class Knowledge:
     def documents(self) -> tuple[DocumentInfo, ...]:
         """List the documents, by name."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT d.name, d.title, d.kind, d.chunks, d.tokens, d.chars, d.added"
-                " FROM documents d JOIN namespaces n ON n.id = d.namespace"
-                " WHERE n.name = ? ORDER BY d.name",
-                (self._namespace,),
-            ).fetchall()
-        return tuple(DocumentInfo(*row) for row in rows)
+            return document_tables.list_documents(connection, self._namespace)
 
     def stats(self) -> KnowledgeStats:
         """Return what the namespace holds."""
-        with self._database.reading() as connection:
-            names = connection.execute("SELECT name FROM namespaces ORDER BY name").fetchall()
-            sums = connection.execute(
-                "SELECT documents, chunks, tokens, (SELECT count(*) FROM vectors"
-                " WHERE chunk BETWEEN namespaces.id << ? AND ((namespaces.id + 1) << ?) - 1)"
-                " FROM namespaces WHERE name = ?",
-                (BITS, BITS, self._namespace),
-            ).fetchone() or (0, 0, 0, 0)
         embedder = self._storing.embedder
-        documents, chunks, tokens, vectors = sums
-        return KnowledgeStats(
-            self._namespace,
-            documents,
-            chunks,
-            tokens,
-            vectors,
-            "" if embedder is None else embedder.name,
-            tuple(name for (name,) in names),
-            self._database.size(),
-        )
+        with self._database.reading() as connection:
+            figures = document_tables.count_documents(connection, self._namespace)
+        model = "" if embedder is None else embedder.name
+        return KnowledgeStats(embedder=model, bytes=self._database.size(), **figures)
 
     # --- in programs that await --------------------------------------------------------------
 

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.memory.database import open_database
-from foldline.memory.directions import EMBEDDERS, open_directions, set_searching
-from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
-from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
+from foldline.memory.directions import EMBEDDERS, open_directions
+from foldline.memory.knowledge.search_index import (
+    BITS,
+    NEAR_TABLES,
+    PostgresIndex,
+    SqliteIndex,
+)
 from foldline.memory.term_index import TERM_TABLES
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
@@ -122,15 +126,13 @@ class KnowledgeStore:
     """A store: its database, and what it is searched by."""
 
     database: Database
-    terms: FullText | ChunkTerms
-    vectors: SignTable | ChunkDirections
+    index: SqliteIndex | PostgresIndex
 
     @contextmanager
     def searching(self) -> Iterator[Connection]:
         """Look at one moment of the store, in order to search."""
         with self.database.reading() as connection:
-            if isinstance(self.terms, ChunkTerms):
-                set_searching(connection)
+            self.index.prepare(connection)
             yield connection
 
 
@@ -149,14 +151,11 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
     database = open_database(place, KNOWLEDGE, POSTGRES)
     try:
         if is_url(place):
-            directions = (
-                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
-            )
-            return KnowledgeStore(database, ChunkTerms(), ChunkDirections(directions))
+            directions = embedder and open_directions(database, embedder, NEAR_TABLES)
+            return KnowledgeStore(database, PostgresIndex(directions=directions))
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
     except BaseException:
         database.close()
         raise
-    signs = SignTable("" if embedder is None else embedder.name)
-    return KnowledgeStore(database, FullText(), signs)
+    return KnowledgeStore(database, SqliteIndex("" if embedder is None else embedder.name))
