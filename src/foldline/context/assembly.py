@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from foldline.context.compression import Shortening, compress, fingerprint
+from foldline.context.compression import compress
 from foldline.context.gathering import Gathered, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import (
@@ -18,6 +18,7 @@ from foldline.context.selection import (
     select,
 )
 from foldline.context.settings import FLEXIBLE, ContextConfig, Place, place_of
+from foldline.context.shorten import Shortening, fingerprint
 from foldline.context.structure import (
     ContextFrame,
     ContextItem,
