@@ -23,12 +23,16 @@ from foldline.memory.term_index import TermRows, plan_readings, query_entries
 from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
-from foldline.retrieval.authors import MOST as MOST_AUTHORS
-from foldline.retrieval.authors import AuthorNames
-from foldline.retrieval.dates import DAY, LATER, date_windows
 from foldline.retrieval.embedding import Matrix
 from foldline.retrieval.index import LONGEST_QUERY
 from foldline.retrieval.lexical import AFTER, BEFORE
+from foldline.retrieval.query_mentions import (
+    DAY,
+    LATER,
+    MOST_AUTHORS,
+    AuthorNames,
+    date_windows,
+)
 from foldline.sql import Connection, Database
 from foldline.sqlite.database import SqliteDatabase
 

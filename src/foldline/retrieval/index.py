@@ -20,10 +20,16 @@ from heapq import nlargest
 from foldline.errors import InputError
 from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval import lexical
-from foldline.retrieval.authors import AuthorNames
-from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
 from foldline.retrieval.embedding import Embedder, Likeness, Matrix
+from foldline.retrieval.query_mentions import (
+    DAY,
+    LATER,
+    AuthorNames,
+    DateWindow,
+    date_windows,
+    nearness,
+)
 
 SCALE = 600
 """Documents among which scores are spread; in a larger store the best must not count for more."""
