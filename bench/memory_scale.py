@@ -32,12 +32,12 @@ from typing import Any
 import numpy
 import psycopg
 
-from foldline.memory import Memory, search_rows
+from foldline.memory import Memory, user_index
 from foldline.memory.database import NEAR_TABLES, open_memory
 from foldline.memory.directions import open_directions, set_searching
 from foldline.memory.item_rows import make_filter
 from foldline.memory.items import KINDS, MemoryLimits, MemoryTools, fingerprint
-from foldline.memory.search_rows import catch_up, fill_vectors, read_state
+from foldline.memory.user_index import catch_up, fill_vectors, read_state
 from foldline.memory.user_search import FEWEST
 from foldline.relevance.terms import terms
 from foldline.retrieval import pack
@@ -240,7 +240,7 @@ def build(url: str, world: World) -> dict[str, float]:
         database = open_memory(f"{url}{separator}options={option}")
         open_directions(database, Looked(), NEAR_TABLES, lambda it: fill_vectors(it, Looked.name))
         database.close()
-    search_rows.CHANGES = 20_000  # the vectors are there: larger steps take no longer
+    user_index.CHANGES = 20_000  # the vectors are there: larger steps take no longer
     with timed("words"):
         database = open_memory(url)
         for name in USERS:

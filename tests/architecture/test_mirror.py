@@ -23,7 +23,7 @@ PROVED_IN = {
     "inspector/pages/test_treemap.py": "inspector/chart.py",
     "memory/test_chunk.py": "memory/cut_points.py",
     "memory/test_item_store.py": "memory/item_rows.py memory/user_index.py",
-    "memory/test_memory.py": "memory/search_rows.py memory/term_index.py",
+    "memory/test_memory.py": "memory/term_index.py",
     "postgres/test_database.py": "sql.py",
     "stores/test_store.py": "stores/sql.py",
     "relevance/test_terms.py": "relevance/stop_words.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -195,11 +196,5 @@ def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list
 def shared_prefix(one: str, other: str) -> int:
     """Return how many characters two texts have in common from their beginning on."""
     # Comparing slices, in a binary search, is many times faster than character by character.
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    sizes = range(1, min(len(one), len(other)) + 1)
+    return bisect_left(sizes, True, key=lambda size: one[:size] != other[:size])

@@ -69,13 +69,7 @@ class Filter:
     @property
     def values(self) -> dict[str, Any]:
         """The values of `condition`, by their names."""
-        return {
-            "now": self.now,
-            "min_importance": self.min_importance,
-            "since": self.since,
-            "until": self.until,
-            "session": self.session,
-        }
+        return {name: getattr(self, name) for name in self.__slots__ if name != "kinds"}
 
     @property
     def condition(self) -> str:

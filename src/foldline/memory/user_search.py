@@ -18,9 +18,18 @@ from foldline.memory.directions import (
 )
 from foldline.memory.item_rows import ALL, Filter
 from foldline.memory.items import FoundMemory, MemoryTools
-from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
 from foldline.memory.term_index import TermRows, plan_readings, query_entries
-from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
+from foldline.memory.user_index import (
+    DOCUMENT_COLUMNS,
+    UserIndex,
+    UserState,
+    catch_up,
+    fill_vectors,
+    follow,
+    found_memories,
+    read_documents,
+    read_state,
+)
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.retrieval.embedding import Matrix

@@ -126,7 +126,7 @@ def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
     return Counter(terms("\n".join((title, *heading, text))))
 
 
-def ensure_namespace(connection: Connection, name: str) -> int:
+def _ensure_namespace(connection: Connection, name: str) -> int:
     """Return the number of a namespace, which others now wait for; it is made if it is missing."""
     (number,) = connection.execute(
         "INSERT INTO namespaces (name, next) VALUES (?, 0)"
@@ -144,16 +144,31 @@ def lock_namespace(connection: Connection, name: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def find_document(connection: Connection, namespace: int, name: str) -> tuple[int, bytes] | None:
-    """Return the number and the version of a document."""
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document that is stored: its number, its version, and its sums."""
+
+    id: int
+    version: bytes
+    chunks: int
+    tokens: int
+
+
+def find_document(connection: Connection, namespace: str, name: str) -> StoredDocument | None:
+    """Return a document of a namespace; None where there is none of this name."""
     row = connection.execute(
-        "SELECT id, version FROM documents WHERE namespace = ? AND name = ?", (namespace, name)
+        "SELECT d.id, d.version, d.chunks, d.tokens FROM documents d"
+        " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
+        (namespace, name),
     ).fetchone()
-    return None if row is None else (int(row[0]), as_bytes(row[1]))
+    if row is None:
+        return None
+    number, version, chunks, tokens = row
+    return StoredDocument(number, as_bytes(version), chunks, tokens)
 
 
 def replace_document(
-    store: KnowledgeStore, connection: Connection, namespace: int, draft: DocumentRows, now: float
+    store: KnowledgeStore, connection: Connection, name: str, draft: DocumentRows, now: float
 ) -> Outcome:
     """
     Store a document in the place of its former version.
@@ -161,15 +176,16 @@ def replace_document(
     Args:
         store: The store.
         connection: A change of it.
-        namespace: A namespace, which others wait for.
+        name: Of the namespace, which is made if it is missing.
         draft: The document.
         now: Seconds since 1970.
     """
-    former = find_document(connection, namespace, draft.name)
-    if former is not None and former[1] == draft.version:
+    namespace = _ensure_namespace(connection, name)
+    former = find_document(connection, name, draft.name)
+    if former is not None and former.version == draft.version:
         return "unchanged"
     if former is not None:
-        remove_document(store, connection, namespace, former[0])
+        remove_document(store, connection, namespace, former.id)
     reading = draft.reading
     head = (draft.name, storable(reading.title), reading.kind, reading.unit, draft.version)
     sums = (len(reading.text), len(draft.rows), draft.terms, draft.tokens)

@@ -11,7 +11,6 @@ from typing import Final
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
 from foldline.memory.knowledge.document_tables import Outcome
@@ -76,19 +75,19 @@ class Ingestor:
         name = stored_name(name)
         model = "" if self.embedder is None else self.embedder.name
         version = document_tables.document_version(reading, self.chunks, model)
-        known = self._find_stored(name)
-        if known is None or as_bytes(known[0]) != version:
+        with self.database.reading() as connection:
+            known = document_tables.find_document(connection, self.namespace, name)
+        if known is None or known.version != version:
             rows = document_tables.make_chunk_rows(reading, self.chunks)
             texts = [row.text for row in rows]
             vectors = {} if self.embedder is None else embed_chunks(self.embedder, texts, name)
             draft = document_tables.DocumentRows(name, reading, version, rows, model, vectors)
             with self.database.writing() as connection:
-                space = document_tables.ensure_namespace(connection, self.namespace)
                 outcome = document_tables.replace_document(
-                    self.knowledge, connection, space, draft, self.clock()
+                    self.knowledge, connection, self.namespace, draft, self.clock()
                 )
             return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
-        return AddedDocument(name, "unchanged", known[1], known[2], reading.warnings)
+        return AddedDocument(name, "unchanged", known.chunks, known.tokens, reading.warnings)
 
     def file(self, path: Path, name: str = "") -> AddedDocument:
         """
@@ -118,11 +117,10 @@ class Ingestor:
                 reading = read_file(found, self.limits)
             except InputError as error:
                 yield Skipped(found, _why(error, found))
-                continue
             except MissingExtra as error:
                 yield Skipped(found, str(error))
-                continue
-            yield self.store(str(found), reading)
+            else:
+                yield self.store(str(found), reading)
 
     def remove_missing(self, folder: Path) -> Iterator[str]:
         """Remove documents of a folder whose files are gone."""
@@ -141,12 +139,10 @@ class Ingestor:
         """Remove a document; return True if it was there."""
         with self.database.writing() as connection:
             space = document_tables.lock_namespace(connection, self.namespace)
-            if space is None:
+            found = document_tables.find_document(connection, self.namespace, name)
+            if space is None or found is None:
                 return False
-            found = document_tables.find_document(connection, space, name)
-            if found is None:
-                return False
-            document_tables.remove_document(self.knowledge, connection, space, found[0])
+            document_tables.remove_document(self.knowledge, connection, space, found.id)
             return True
 
     def cut_anew(self) -> None:
@@ -161,16 +157,6 @@ class Ingestor:
             with self.database.writing() as connection:
                 document_tables.lock_namespace(connection, namespace)
                 document_tables.recut_document(self.knowledge, connection, document, title)
-
-    def _find_stored(self, name: str) -> tuple[bytes, int, int] | None:
-        """Return the version of a document, and how many chunks and tokens it has."""
-        with self.database.reading() as connection:
-            row: tuple[bytes, int, int] | None = connection.execute(
-                "SELECT d.version, d.chunks, d.tokens FROM documents d"
-                " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
-                (self.namespace, name),
-            ).fetchone()
-        return row
 
 
 def _why(error: InputError, path: Path) -> str:
