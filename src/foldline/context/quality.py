@@ -16,7 +16,7 @@ from foldline.context.measures import MeasureFinding, QualityMeasure, completene
 from foldline.context.selection import LeftOut
 from foldline.context.settings import Place, read_texts
 from foldline.context.structure import ContextItem, ContextSection
-from foldline.core.asks import Ask, Steps, adrive
+from foldline.core.asks import Ask, Reply
 
 if TYPE_CHECKING:
     from foldline.context.builder import Context
@@ -201,10 +201,15 @@ class Verdict:
     error: str = ""
 
 
-def judge_steps(context: Context) -> Steps[Verdict]:
-    """Ask for an opinion on a context; a malformed answer is no opinion."""
+def judge(context: Context, model: ModelLike) -> Verdict:
+    """Ask a model for its opinion on a context; a failure is the ``error`` of the verdict."""
     prompt = f"<question>\n{context.query}\n</question>\n\n<context>\n{context}\n</context>"
-    reply = yield Ask(prompt, ANSWER_TOKENS, RULES, seconds=60.0)
+    ask = Ask(prompt, ANSWER_TOKENS, RULES, seconds=60.0)
+    return _parse_verdict(asyncio.run(arun_ask(model, ask)))
+
+
+def _parse_verdict(reply: Reply) -> Verdict:
+    """Return the opinion in an answer; a malformed answer is none."""
     if reply.error:
         return Verdict(model=reply.model, error=reply.error)
     start, end = reply.text.find("{"), reply.text.rfind("}")
@@ -225,16 +230,6 @@ def judge_steps(context: Context) -> Steps[Verdict]:
         superfluous=_texts(value.get("superfluous")),
         model=reply.model,
     )
-
-
-def judge(context: Context, model: ModelLike) -> Verdict:
-    """Ask a model for its opinion on a context; what goes wrong is in the verdict."""
-    return asyncio.run(ajudge(context, model))
-
-
-async def ajudge(context: Context, model: ModelLike) -> Verdict:
-    """Ask a model without blocking; see `judge`."""
-    return await adrive(judge_steps(context), lambda ask: arun_ask(model, ask))
 
 
 def _mark(value: Any) -> float | None:

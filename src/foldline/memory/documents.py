@@ -203,11 +203,6 @@ def files_below(folder: Path, most: int) -> Iterator[Path | Skipped]:
             yield from _file(child)
 
 
-def is_secret(name: str) -> bool:
-    """Return True if a file with this name holds secrets."""
-    return any(fnmatch(name.lower(), pattern) for pattern in SECRETS)
-
-
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     hidden = entry.name.startswith(".") or entry.name in LEFT_OUT
     return not hidden and entry.is_dir(follow_symlinks=False)
@@ -223,7 +218,7 @@ def _file(entry: os.DirEntry[str]) -> Iterator[Path | Skipped]:
     if stat.S_ISLNK(status.st_mode):
         yield Skipped(path, "a link")
     elif stat.S_ISREG(status.st_mode) and status.st_size:
-        if is_secret(entry.name):
+        if any(fnmatch(entry.name.lower(), pattern) for pattern in SECRETS):
             yield Skipped(path, "its name says that it holds secrets")
         elif not entry.name.startswith("."):
             yield path

@@ -151,7 +151,9 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
     database = open_database(place, KNOWLEDGE, POSTGRES)
     try:
         if is_url(place):
-            directions = embedder and open_directions(database, embedder, NEAR_TABLES)
+            directions = (
+                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
+            )
             return KnowledgeStore(database, PostgresIndex(directions=directions))
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
