@@ -12,7 +12,7 @@ from foldline.context.shorten import (
     shorten_to_ends,
     shorten_to_excerpt,
     shorten_to_window,
-    units,
+    split_units,
 )
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
@@ -85,15 +85,15 @@ def test_errors_are_kept_though_nobody_asked_for_them():
 
 @given(TEXTS)
 def test_units_lose_nothing_but_line_feeds(text: str):
-    assert "".join(units(text)).replace("\n", "") == text.replace("\n", "")
+    assert "".join(split_units(text)).replace("\n", "") == text.replace("\n", "")
 
 
 def test_a_point_inside_a_name_or_a_number_ends_no_sentence():
     said = "The file src/app.py of version 1.2.3 is read first, before any other file of it."
-    assert units(" ".join([said] * 8))[:2] == [said, f" {said}"]
+    assert split_units(" ".join([said] * 8))[:2] == [said, f" {said}"]
 
 
 @pytest.mark.parametrize("end", ["", ".b"])
 @pytest.mark.parametrize("piece", ["a", ".", "a.", "a. "])
 def test_units_are_cut_in_linear_time(piece: str, end: str):
-    assert grows_linearly(lambda text: units(text + end), repeated(piece), 2_000, 16_000)
+    assert grows_linearly(lambda text: split_units(text + end), repeated(piece), 2_000, 16_000)

@@ -24,7 +24,7 @@ def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
         lambda: folder.read(name, 10),
         lambda: folder.create(name, b""),
         lambda: folder.replace(name, b""),
-        lambda: folder.inside(name),
+        lambda: folder.subfolder(name),
         lambda: folder.move(name, folder, "b"),
     ):
         with pytest.raises(InputError, match="no name"):
@@ -43,7 +43,7 @@ def test_links_are_not_followed(folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (folder.path / "sub").symlink_to(tmp_path / "other")
     with pytest.raises(StoreError, match="link"):
-        folder.inside("sub")
+        folder.subfolder("sub")
 
 
 def test_a_pipe_or_a_folder_is_no_file_and_nothing_waits_for_it(folder: Folder) -> None:

@@ -250,7 +250,7 @@ class ContextBuilder:
             tokens=made.tokens,
             max_tokens=self.config.max_tokens,
             sources=gathered.sources,
-            tongue=task.frame.tongue,
+            lang=task.frame.lang,
         )
         return Context(
             made.text,

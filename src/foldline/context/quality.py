@@ -14,7 +14,7 @@ from foldline.context import measures
 from foldline.context.gathering import SourceReport
 from foldline.context.measures import MeasureFinding, QualityMeasure, completeness
 from foldline.context.selection import LeftOut
-from foldline.context.settings import Place, read_texts
+from foldline.context.settings import SectionName, read_texts
 from foldline.context.structure import ContextItem, ContextSection
 from foldline.core.asks import Ask, Reply
 
@@ -76,7 +76,7 @@ WEIGHTS: Final = {"relevance": 0.35, "completeness": 0.35, "density": 0.15, "red
 class SectionUse:
     """What a section takes: its tokens, and its fraction of the whole budget."""
 
-    place: Place
+    place: SectionName
     tokens: int
     share: float
     packets: int
@@ -131,7 +131,7 @@ def evaluate(
     tokens: int,
     max_tokens: int,
     sources: Iterable[SourceReport] = (),
-    tongue: str = "en",
+    lang: str = "en",
 ) -> QualityReport:
     """
     Judge a context: deterministic, without a model.
@@ -143,7 +143,7 @@ def evaluate(
         tokens: What the whole text takes.
         max_tokens: What it may take.
         sources: How the sources did.
-        tongue: The language of the advice, "en" or "zh".
+        lang: The language of the advice, "en" or "zh".
     """
     items = [item for section in sections if section.place not in FIXED for item in section.items]
     found = {
@@ -159,7 +159,7 @@ def evaluate(
         SectionUse(section.place, section.tokens, section.tokens / max_tokens, len(section.items))
         for section in sections
     )
-    says = SENTENCES[tongue]
+    says = SENTENCES[lang]
     sentences = tuple(_advice(found, items, left_out, sources, says))
     waiting = sum(one.reason in ("room", "section") for one in left_out)
     if waiting and tokens < ROOMY * max_tokens:

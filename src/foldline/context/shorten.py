@@ -144,7 +144,7 @@ def shorten_to_excerpt(text: str, room: int, how: Shortening) -> str:
     """
     if how.counter.text(text) <= room:
         return text
-    found = units(text)
+    found = split_units(text)
     values = _worth(found, how.query)
     gap = how.counter.text(how.words.gap.format(lines=100)) + 1
     costs = [how.counter.text(unit) + 1 for unit in found]
@@ -192,7 +192,7 @@ def shorten_by(method: str, text: str, room: int, how: Shortening) -> str:
     return _WAYS[method](text, room, how) if method in _WAYS else text
 
 
-def units(text: str) -> list[str]:
+def split_units(text: str) -> list[str]:
     """Cut a text into lines, and long lines into sentences."""
     out: list[str] = []
     for line in text.split("\n"):

@@ -14,13 +14,13 @@ from foldline.context.packets import ContextPacket
 from foldline.context.settings import (
     HEADINGS,
     ORDERS,
-    PLACES,
+    SECTION_NAMES,
     TAGS,
     WORDS,
     ContextConfig,
     ContextWords,
     Form,
-    Place,
+    SectionName,
 )
 from foldline.relevance.language import CHINESE, language
 from foldline.values.tags import tag_starts
@@ -65,7 +65,7 @@ class ContextItem:
 class ContextSection:
     """One section: where it stands, and what is in it, in order."""
 
-    place: Place
+    place: SectionName
     items: tuple[ContextItem, ...]
 
     @property
@@ -78,25 +78,24 @@ class ContextSection:
 class ContextFrame:
     """How sections are written: their order, the notation and the words."""
 
-    order: tuple[Place, ...]
+    order: tuple[SectionName, ...]
     form: Form
     headings: str
-    tongue: str
+    lang: str
     words: ContextWords
 
     @classmethod
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
-        tongue = config.language
-        code = tongue
-        if tongue == "auto":
-            code = "zh" if language([query]) is CHINESE else "en"
-        headings = "zh" if tongue == "zh" else "en"
-        return cls(ORDERS[config.order], config.form, headings, code, WORDS[code])
+        lang: str = config.language
+        headings = "zh" if lang == "zh" else "en"
+        if lang == "auto":
+            lang = "zh" if language([query]) is CHINESE else "en"
+        return cls(ORDERS[config.order], config.form, headings, lang, WORDS[lang])
 
 
 def arrange(
-    items: Iterable[ContextItem], config: ContextConfig, places: Sequence[Place]
+    items: Iterable[ContextItem], config: ContextConfig, places: Sequence[SectionName]
 ) -> tuple[ContextSection, ...]:
     """
     Put items into their sections.
@@ -110,7 +109,7 @@ def arrange(
         config: The order.
         places: The section of each item.
     """
-    inside: dict[Place, list[ContextItem]] = {place: [] for place in PLACES}
+    inside: dict[SectionName, list[ContextItem]] = {place: [] for place in SECTION_NAMES}
     for item, place in zip(items, places, strict=True):
         inside[place].append(item)
     by_content = config.order == "cache"
@@ -134,7 +133,9 @@ def _rank(item: ContextItem, by_content: bool) -> tuple[int, float, str, str]:
     return (2, 0.0, str(packet.metadata.get("source", "")), f"{packet.label}{digest}")
 
 
-def format_packet(packet: ContextPacket, text: str, place: Place, frame: ContextFrame) -> str:
+def format_packet(
+    packet: ContextPacket, text: str, place: SectionName, frame: ContextFrame
+) -> str:
     """Write one item: fenced, with what can be cited of its source."""
     text = text.strip("\n")
     if packet.type == "memory":

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from foldline.errors import UNREADABLE, StoreError
-from foldline.memory.directions import EMBEDDERS
-from foldline.memory.term_index import LEVELLED, TERM_TABLES
+from foldline.memory.term_index import TERM_ENTRIES, TERM_TABLES
+from foldline.memory.vector_index import EMBEDDERS
 from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
 from foldline.sqlite.database import Schema
@@ -84,7 +84,7 @@ _SEARCH: Final = (
         SELECT users.id AS space, memories.number, memories.happened, entries.term
         FROM memories JOIN users ON users.name = memories."user"
         CROSS JOIN LATERAL (
-            SELECT '' AS term UNION ALL SELECT entry.term FROM {LEVELLED}
+            SELECT '' AS term UNION ALL SELECT entry.term FROM {TERM_ENTRIES}
         ) AS entries
     """,  # noqa: S608  # a constant
     """

@@ -26,7 +26,7 @@ from foldline.memory.items import (
     Kind,
     MemoryItem,
     MemoryLimits,
-    MemoryTools,
+    MemoryOptions,
     as_kind,
     check_metadata,
     clamp_importance,
@@ -46,14 +46,14 @@ class ItemStore:
     Args:
         database: The file.
         user: Whose memories.
-        tools: The bounds, and what contents are embedded, counted and cut with.
+        options: The bounds, and what contents are embedded, counted and cut with.
         clock: Tells the time, in seconds since 1970.
         follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
     database: Database
     user: str
-    tools: MemoryTools
+    options: MemoryOptions
     clock: Callable[[], float]
     follow: Callable[[Connection], None]
 
@@ -153,7 +153,7 @@ class ItemStore:
     # --- revisions and rows -----------------------------------------------------------------
 
     def _expires(self, kind: Kind, now: float) -> float | None:
-        return now + self.tools.limits.working_seconds if kind == "working" else None
+        return now + self.options.limits.working_seconds if kind == "working" else None
 
     def _count(self, content: str, kind: Kind) -> int:
         """
@@ -162,7 +162,7 @@ class ItemStore:
         Raises:
             InputError: A working memory is larger than all may be together.
         """
-        counter, most = self.tools.counter, self.tools.limits.working_tokens
+        counter, most = self.options.counter, self.options.limits.working_tokens
         tokens = estimate(content) if counter is None else counter.count(content)
         if kind == "working" and tokens > most:
             raise InputError(
@@ -179,7 +179,7 @@ class ItemStore:
             id=token_hex(8),
             revision=1,
             kind=as_kind(kind),
-            importance=clamp_importance(old.importance * self.tools.limits.boost),
+            importance=clamp_importance(old.importance * self.options.limits.boost),
             added=now,
             expires=self._expires(kind, now),
             parents=(old.name,),
@@ -210,7 +210,7 @@ class ItemStore:
         rows.insert(self._row(item, vector))
 
     def _vector(self, rows: UserChange, id: str) -> bytes | None:  # noqa: A002
-        return rows.find_vector(id, self.tools.model)
+        return rows.find_vector(id, self.options.model)
 
     def _row(self, item: MemoryItem, vector: bytes | None = None) -> MemoryRow:
         """
@@ -218,20 +218,20 @@ class ItemStore:
 
         Whatever the embedder raises is raised: nothing is written without its vector.
         """
-        tools = self.tools
-        if tools.embedder is None or not tools.embedder.understands(item.content):
+        options = self.options
+        if options.embedder is None or not options.embedder.understands(item.content):
             vector = None
         elif vector is None:
-            vector = pack(tools.embedder.embed([item.content])[0])
+            vector = pack(options.embedder.embed([item.content])[0])
         text = f"{item.author} {item.content}" if item.author else item.content
-        cut = " ".join(terms(text, words=tools.words))
-        model = "" if vector is None else tools.model
-        return MemoryRow(item, fingerprint(text), cut, tools.cut, vector, model)
+        cut = " ".join(terms(text, words=options.words))
+        model = "" if vector is None else options.model
+        return MemoryRow(item, fingerprint(text), cut, options.cut, vector, model)
 
     def _make_room(self, rows: UserChange) -> tuple[str, ...]:
         """Forget the working memories that are over the bounds."""
         held = rows.select(Filter(rows.now, ("working",)), ALL)
-        least = choose_evicted(held[::-1], self.tools.limits, rows.now)
+        least = choose_evicted(held[::-1], self.options.limits, rows.now)
         ids = tuple(item.id for item in least)
         rows.end(ids, FORGOTTEN, "capacity")
         return ids

@@ -302,7 +302,7 @@ class MemoryLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTools:
+class MemoryOptions:
     """
     What memories are made and found with.
 

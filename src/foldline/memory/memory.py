@@ -30,7 +30,7 @@ from foldline.memory.items import (
     Kind,
     MemoryItem,
     MemoryLimits,
-    MemoryTools,
+    MemoryOptions,
     check_content,
     check_details,
     check_name,
@@ -54,13 +54,13 @@ class Memory:
         self,
         database: Database,
         user: str,
-        tools: MemoryTools,
+        options: MemoryOptions,
         index: MemorySearch,
         clock: Callable[[], float],
     ) -> None:
         self._database, self._user, self._clock = database, user, clock
-        self._limits, self._index = tools.limits, index
-        self._store = ItemStore(database, user, tools, clock, index.follow)
+        self._limits, self._index = options.limits, index
+        self._store = ItemStore(database, user, options, clock, index.follow)
 
     @classmethod
     def open(
@@ -93,10 +93,10 @@ class Memory:
             StoreError: The file cannot be opened, or is no memory.
         """
         check_name(user, "user")
-        tools = MemoryTools(limits or MemoryLimits(), embedder, counter, words, weights)
+        options = MemoryOptions(limits or MemoryLimits(), embedder, counter, words, weights)
         database = open_memory(path)
-        index = open_search(database, user, tools)
-        return cls(database, user, tools, index, clock)
+        index = open_search(database, user, options)
+        return cls(database, user, options, index, clock)
 
     def __enter__(self) -> Self:
         return self

@@ -68,7 +68,7 @@ MOST_TERMS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PostingRead:
     """An entry of the index to read: what it says, and the most texts to read of it."""
 
     entry: str
@@ -82,9 +82,9 @@ def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
     return query_terms, [entry for term in query_terms for entry, _ in term_entries(term)]
 
 
-def plan_readings(
+def plan_reads(
     terms: Iterable[str], frequency: Mapping[str, int], whole: int, most: int
-) -> list[Reading]:
+) -> list[PostingRead]:
     """Choose what to read of an index: the rarest first, no more than ``most`` in all."""
     says = {term: rarity(frequency[term], whole) for term in terms if frequency.get(term)}
     telling = nlargest(MOST_TERMS, says, key=says.__getitem__)
@@ -94,11 +94,11 @@ def plan_readings(
         for entry, level in term_entries(term)
         if frequency.get(entry)
     ]
-    out = list[Reading]()
+    out = list[PostingRead]()
     for held, entry, part in sorted(known, key=lambda one: one[0]):
         if most <= 0:
             break
-        out.append(Reading(entry, part, min(held, most)))
+        out.append(PostingRead(entry, part, min(held, most)))
         most -= held
     return out
 
@@ -134,7 +134,7 @@ and ``term``; each text has the term of no letters besides, by which texts are c
 ``happened`` is in seconds since 1970, and 0 where nobody asks for that.
 """
 
-LEVELLED: Final = f"""
+TERM_ENTRIES: Final = f"""
     (SELECT term, count(*) AS times FROM unnest(string_to_array(terms, ' ')) AS term
         GROUP BY term) AS held
     CROSS JOIN LATERAL (SELECT held.term UNION ALL SELECT level || '*' || held.term
@@ -155,7 +155,7 @@ _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
 
 
 @dataclass(frozen=True, slots=True)
-class TermRows:
+class TermTable:
     """
     The index that the tables of `TERM_TABLES` are.
 
@@ -191,7 +191,7 @@ class TermRows:
         return {str(term): int(held) for term, held in rows}
 
     def best(
-        self, connection: Connection, space: int, readings: Sequence[Reading]
+        self, connection: Connection, space: int, readings: Sequence[PostingRead]
     ) -> dict[int, float]:
         """Return the texts that score most, among those that are admitted."""
         rows = connection.execute(

@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Any, Final
 
 from foldline.memory.database import LIVE, reading_rows
-from foldline.memory.directions import literal
 from foldline.memory.item_rows import Filter, FilterFacts, UserRows
-from foldline.memory.items import FoundMemory, MemoryTools
+from foldline.memory.items import FoundMemory, MemoryOptions
 from foldline.memory.term_index import FILLER, clear_terms, drop_terms, index_terms
+from foldline.memory.vector_index import literal
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index
 from foldline.sql import Connection, Database
@@ -28,18 +28,18 @@ class UserIndex:
 
     Args:
         user: Whose memories.
-        tools: What queries are understood with; the embedder made the vectors that are compared.
+        options: What queries are understood with; the embedder made the vectors that are compared.
     """
 
-    def __init__(self, user: str, tools: MemoryTools) -> None:
-        self._user, self._tools = user, tools
+    def __init__(self, user: str, options: MemoryOptions) -> None:
+        self._user, self._options = user, options
         self._era, self._clock = -1, 0
         self._index = self._empty()
         self._facts: dict[str, FilterFacts] = {}
         self._lock = Lock()
 
     def _empty(self) -> Index:
-        return Index(weights=self._tools.weights, words=self._tools.words)
+        return Index(weights=self._options.weights, words=self._options.words)
 
     def refresh(self, connection: Connection) -> None:
         """Take in what was changed since the last time, by any process."""
@@ -69,7 +69,7 @@ class UserIndex:
             criteria: Which memories.
             least: The least strength, 0 to 1.
         """
-        vector = self._tools.embed(query)
+        vector = self._options.embed(query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
             facts = self._facts
@@ -100,9 +100,9 @@ class UserIndex:
         rows = connection.execute(
             f"SELECT {DOCUMENT_COLUMNS} FROM memories"  # noqa: S608  # a constant
             " WHERE memories.user = :user AND changed > :clock AND state = 'live' ORDER BY number",
-            {"user": self._user, "clock": self._clock, "model": self._tools.model},
+            {"user": self._user, "clock": self._clock, "model": self._options.model},
         )
-        for document, facts in read_documents(rows, self._tools):
+        for document, facts in read_documents(rows, self._options):
             self._facts[document.id] = facts
             yield document
 
@@ -115,24 +115,26 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]], tools: MemoryTools, query_terms: frozenset[str] | None = None
+    rows: Iterable[Sequence[Any]],
+    options: MemoryOptions,
+    query_terms: frozenset[str] | None = None,
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.
 
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
-        tools: What is cut anew is cut with them.
+        options: What is cut anew is cut with them.
         query_terms: The terms that are asked for; of others only their number is kept.
     """
-    today = tools.cut
+    today = options.cut
     for name, kind, content, weight, happened, expires, session, author, text, cut, vector in rows:
         facts = FilterFacts(kind, weight, happened, expires, session)
         with reading_rows():
             check_fields(facts)
             kept = str.split(text)
         if cut != today:
-            kept = terms(content, words=tools.words)
+            kept = terms(content, words=options.words)
         if query_terms is not None:
             held = [term for term in kept if term in query_terms]
             kept = [*held, *[FILLER] * (len(kept) - len(held))]

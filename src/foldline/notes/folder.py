@@ -74,7 +74,7 @@ class Folder:
                 f"{self.path} is a link, not a folder.", hint="Name the folder itself."
             )
 
-    def inside(self, name: str) -> Folder:
+    def subfolder(self, name: str) -> Folder:
         """Return a folder in this one; it is made where it is missing."""
         return Folder(self._at(name))
 

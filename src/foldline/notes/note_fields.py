@@ -88,7 +88,7 @@ def _is_hidden(letter: str) -> bool:
     return letter in TURNS or category(letter) in ("Cc", "Cs", "Zl", "Zp")
 
 
-def title_of(text: str) -> str:
+def check_title(text: str) -> str:
     """
     Return a title as it is kept: one line.
 
@@ -149,7 +149,7 @@ def check_fields(**given: Any) -> dict[str, Any]:
     Raises:
         InputError: One makes no sense; the error names it.
     """
-    return {name: FORMS[name](value) for name, value in given.items() if value is not None}
+    return {name: CHECKS[name](value) for name, value in given.items() if value is not None}
 
 
 def parse_tags(tags: Any) -> tuple[str, ...]:
@@ -186,8 +186,8 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     return str(value)
 
 
-FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "title": lambda value: title_of(_words("title", value)),
+CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "title": lambda value: check_title(_words("title", value)),
     # What is no character is replaced: a file cannot hold it.
     "content": lambda value: _words("content", value).encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),

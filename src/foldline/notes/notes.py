@@ -192,7 +192,7 @@ class Notes:
 
     def delete(self, id: str) -> NoteMetadata:  # noqa: A002
         """Move a note to the trash, from which `restore` brings it back."""
-        return self._store.lay_aside(self.resolve(id))
+        return self._store.move_to_trash(self.resolve(id))
 
     def restore(self, id: str) -> Note:  # noqa: A002
         """
@@ -202,9 +202,9 @@ class Notes:
             UnknownNote: There is none with this id in the trash.
             NoteConflict: The note is not deleted.
         """
-        if id in self._store.look():
+        if id in self._store.refresh():
             raise NoteConflict(f"The note {id} is not deleted.")
-        return self._store.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
+        return self._store.restore_from_trash(resolve_id(id, [note.id for note in self.deleted()]))
 
     def revert(self, id: str, version: int) -> Note:  # noqa: A002
         """
@@ -239,7 +239,7 @@ class Notes:
         """
         if self._store.knows(id):
             return id
-        notes = self._store.look()
+        notes = self._store.refresh()
         for entry in notes.values():
             if id in entry.metadata.merged and id not in notes:
                 raise UnknownNote(id, hint=f"It was merged into {entry.metadata.id}.")
@@ -251,7 +251,7 @@ class Notes:
 
     def deleted(self) -> tuple[Note, ...]:
         """Return the notes in the trash, those that were changed last first."""
-        return newest_first(note for _, note in self._store.laid_aside())
+        return newest_first(note for _, note in self._store.trashed())
 
     def list(
         self,
@@ -278,7 +278,7 @@ class Notes:
         whole("start", start)
         fits = make_filter(type, level, tags, status)
         entries = newest_first(
-            one.metadata for one in self._store.look().values() if fits(one.metadata)
+            one.metadata for one in self._store.refresh().values() if fits(one.metadata)
         )
         return tuple(self._still_there(metadata.id for metadata in entries[start : start + limit]))
 
@@ -304,7 +304,7 @@ class Notes:
         whole("limit", limit)
         fits = make_filter(type, level, tags) if type or level or tags else None
         with self._store.reading():
-            entries, now = self._store.look(), self._store.now().timestamp()
+            entries, now = self._store.refresh(), self._store.now().timestamp()
             hits = self._searcher.search(entries, query, limit, fits, now)
         notes = {note.id: note for note in self._still_there(hit.id for hit in hits)}
         return tuple(
@@ -315,7 +315,9 @@ class Notes:
 
     def summary(self) -> NoteSummary:
         """Count the notes."""
-        return summarize((entry.metadata for entry in self._store.look().values()), self.troubles)
+        return summarize(
+            (entry.metadata for entry in self._store.refresh().values()), self.troubles
+        )
 
     @property
     def troubles(self) -> tuple[SkippedFile, ...]:

@@ -59,7 +59,7 @@ class NoteTasks:
 
     def graph(self) -> TaskGraph:
         """Return all tasks as they stand now."""
-        return TaskGraph(entry.metadata for entry in self._store.look().values())
+        return TaskGraph(entry.metadata for entry in self._store.refresh().values())
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """Return the tasks that can begin now; see `TaskGraph.ready`."""
@@ -279,7 +279,7 @@ async def run_tasks(
         asyncio.CancelledError: The run was cancelled; what was under way can begin again.
     """
     lock = FolderLock(
-        store.inside.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
+        store.data.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
     )
     with lock.held():
         return await _Run(tasks, work, schedule or Schedule()).whole()
@@ -293,7 +293,7 @@ class _Run:
         self._failed: list[str] = []
 
     async def whole(self) -> RunReport:
-        resumed = await asyncio.to_thread(self._take_up)
+        resumed = await asyncio.to_thread(self._resume_interrupted)
         try:
             while await self._fill():
                 ended, _ = await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
@@ -357,7 +357,7 @@ class _Run:
         for one in self._busy.values():
             self._give_back(one, "the run was cancelled")
 
-    def _take_up(self) -> list[str]:
+    def _resume_interrupted(self) -> list[str]:
         """Let begin again what a run that was killed had begun, unless it was too often."""
         resumed = []
         for standing in self._tasks.graph().in_state("running"):

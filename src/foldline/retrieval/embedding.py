@@ -146,7 +146,7 @@ class Matrix:
             self._numbers[at] = last
             self._at[last] = at
 
-    def compare(self, query: Sequence[float], sample: Matrix | None = None) -> Likeness:
+    def compare(self, query: Sequence[float], sample: Matrix | None = None) -> Similarities:
         """
         Compare a query with all vectors.
 
@@ -157,7 +157,7 @@ class Matrix:
         numpy = arrays()
         direction = _check(numpy.asarray(query, dtype="f4"))
         if self._rows is None or not self._numbers:
-            return Likeness(numpy.empty(0, dtype="f4"), [], {})
+            return Similarities(numpy.empty(0, dtype="f4"), [], {})
         if direction.size != self._rows.shape[1]:
             raise InputError(
                 f"The query has {direction.size} dimensions, the index {self._rows.shape[1]}",
@@ -166,13 +166,13 @@ class Matrix:
         scores = self._rows[: len(self._numbers)] @ direction
         if sample:
             usual = sample.compare(query)
-            return Likeness(scores, self._numbers, self._at, usual.mean, usual.spread)
+            return Similarities(scores, self._numbers, self._at, usual.mean, usual.spread)
         mean, spread = float(scores.mean()), float(scores.std()) or 1.0
-        return Likeness(scores, self._numbers, self._at, mean, spread)
+        return Similarities(scores, self._numbers, self._at, mean, spread)
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Similarities:
     """How like a query all vectors are; ``mean`` and ``spread`` say what is usual."""
 
     scores: Array

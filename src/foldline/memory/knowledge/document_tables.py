@@ -301,7 +301,7 @@ def count_documents(connection: Connection, namespace: str) -> dict[str, Any]:
     }
 
 
-def recut_document(
+def cut_document_again(
     store: KnowledgeStore, connection: Connection, document: int, title: str
 ) -> None:
     """Cut the chunks of a document into terms again, by the rules of today."""

@@ -145,7 +145,7 @@ class Ingestor:
             document_tables.remove_document(self.knowledge, connection, space, found.id)
             return True
 
-    def cut_anew(self) -> None:
+    def cut_terms_again(self) -> None:
         """Cut what an older version of Foldline has cut into terms by other rules."""
         with self.database.reading() as connection:
             old = connection.execute(
@@ -156,7 +156,7 @@ class Ingestor:
         for namespace, document, title in old:
             with self.database.writing() as connection:
                 document_tables.lock_namespace(connection, namespace)
-                document_tables.recut_document(self.knowledge, connection, document, title)
+                document_tables.cut_document_again(self.knowledge, connection, document, title)
 
 
 def _why(error: InputError, path: Path) -> str:

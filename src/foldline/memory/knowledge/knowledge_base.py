@@ -95,7 +95,7 @@ class Knowledge:
         store = open_store(path, embedder)
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()
         storing = Ingestor(store, namespace, sizes, limits, embedder, clock)
-        storing.cut_anew()
+        storing.cut_terms_again()
         return cls(storing)
 
     def within(self, namespace: str, *, chunks: ChunkSettings | None = None) -> Self:

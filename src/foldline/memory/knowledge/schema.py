@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.memory.database import open_database
-from foldline.memory.directions import EMBEDDERS, open_directions
 from foldline.memory.knowledge.search_index import (
     BITS,
     NEAR_TABLES,
@@ -17,6 +16,7 @@ from foldline.memory.knowledge.search_index import (
     SqliteIndex,
 )
 from foldline.memory.term_index import TERM_TABLES
+from foldline.memory.vector_index import EMBEDDERS, open_vector_index
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
@@ -151,10 +151,10 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
     database = open_database(place, KNOWLEDGE, POSTGRES)
     try:
         if is_url(place):
-            directions = (
-                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
+            vectors = (
+                None if embedder is None else open_vector_index(database, embedder, NEAR_TABLES)
             )
-            return KnowledgeStore(database, PostgresIndex(directions=directions))
+            return KnowledgeStore(database, PostgresIndex(vectors=vectors))
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
     except BaseException:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from foldline.memory.database import reading_rows
 from foldline.memory.knowledge.embedding import marks, read_vectors
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.term_index import expand_terms, plan_readings, query_entries
+from foldline.memory.term_index import expand_terms, plan_reads, query_entries
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.sql import Connection
@@ -171,7 +171,7 @@ def search_namespace(
     cut = terms(query_text)
     query_terms, entries = query_entries(cut)
     frequency = store.index.count(connection, space.id, entries, space.chunks)
-    readings = plan_readings(query_terms, frequency, space.chunks, POSTINGS)
+    readings = plan_reads(query_terms, frequency, space.chunks, POSTINGS)
     found = store.index.best(connection, space.id, readings) if readings else {}
     numbers = list(found)
     vectors: dict[int, bytes] = {}

@@ -16,9 +16,9 @@ from heapq import nlargest
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
-from foldline.memory.directions import Directions, literal, set_searching
 from foldline.memory.knowledge.embedding import read_vectors
-from foldline.memory.term_index import Reading, TermRows, clear_terms, drop_terms, index_terms
+from foldline.memory.term_index import PostingRead, TermTable, clear_terms, drop_terms, index_terms
+from foldline.memory.vector_index import VectorIndex, apply_search_settings, literal
 from foldline.retrieval.embedding import arrays, unpack
 from foldline.sql import Connection
 
@@ -108,7 +108,7 @@ class SqliteIndex:
         return out
 
     def best(
-        self, connection: Connection, space: int, readings: Sequence[Reading]
+        self, connection: Connection, space: int, readings: Sequence[PostingRead]
     ) -> dict[int, float]:
         """Return the chunks that score most."""
         scores = dict[int, float]()
@@ -251,19 +251,19 @@ NEAR_TABLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresIndex(TermRows):
+class PostgresIndex(TermTable):
     """
     The rows of terms and the table ``near`` of a PostgreSQL database.
 
     Args:
-        directions: The vectors of an embedder; None where none was given.
+        vectors: The vectors of an embedder; None where none was given.
     """
 
-    directions: Directions | None = None
+    vectors: VectorIndex | None = None
 
     def prepare(self, connection: Connection) -> None:
         """Prepare a transaction that searches."""
-        set_searching(connection)
+        apply_search_settings(connection)
 
     def add_terms(self, connection: Connection, document: int) -> None:
         """Take in the terms of a document."""
@@ -296,9 +296,9 @@ class PostgresIndex(TermRows):
         vector: Sequence[float],
     ) -> dict[int, bytes]:
         """Return the vectors of the chunks of a namespace that are nearest to one."""
-        if self.directions is None:
+        if self.vectors is None:
             return {}
         first, last = span(space)
         within, values = "number BETWEEN :first AND :last", {"first": first, "last": last}
-        numbers = self.directions.nearest(connection, vector, NEAREST, within, values)
+        numbers = self.vectors.nearest(connection, vector, NEAREST, within, values)
         return read_vectors(connection, numbers)
