@@ -97,7 +97,7 @@ class Context(str):
         return tuple(item.packet for section in self.sections for item in section.items)
 
     def explain(self) -> list[dict[str, Any]]:
-        """Tell of every packet where it went, and why."""
+        """Return for every packet where it went, and why."""
         inside = [
             _row(item, section.place, item.tokens, item.whole, item.method)
             | {"why": item.note or ("mandatory" if item.packet.mandatory else "chosen")}
@@ -138,7 +138,7 @@ class ContextBuilder:
         counter: What counts a text; default the best at hand.
         model: Summarizes long prose: a model, or a function of an `Ask`. None goes without.
         embedder: Judges meaning besides words; None goes by words.
-        clock: Tells the time, in seconds since 1970.
+        clock: Returns the time, in seconds since 1970.
         stages: Other stages than the usual ones.
     """
 
@@ -184,7 +184,7 @@ class ContextBuilder:
 
         Args:
             user_query: What is asked.
-            conversation_history: What was said before, the oldest first; see
+            conversation_history: The messages before, the oldest first; see
                 `foldline.context.sources.history`.
             system_instructions: Role and rules; always in, whole.
             custom_packets: Other pieces of information.
@@ -195,7 +195,7 @@ class ContextBuilder:
 
         Raises:
             CannotFit: What is mandatory is larger than the budget; the error lists it.
-            InputError: The query is empty, or a message or packet is none.
+            InputError: The query is empty, or a message or packet is invalid.
         """
         made = self.abuild(
             user_query, conversation_history, system_instructions, custom_packets, output=output

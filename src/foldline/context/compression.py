@@ -48,7 +48,7 @@ SUMMARY_SHARE: Final = 0.5
 """Where more than this fraction fits, sentences as they stand keep more than other words."""
 
 SAMPLE: Final = 20_000
-"""Characters by which the kind of a text is told."""
+"""Characters that are looked at to recognize the kind of a text."""
 
 _TYPES: Final[dict[Kind, str]] = {
     "conversation": "conversation conversation_summary",
@@ -124,7 +124,7 @@ def choose_method(
 
 
 def kind_of(packet: ContextPacket) -> Kind:
-    """Tell what sort of text a packet holds: by its type, else by the look of its lines."""
+    """Return what sort of text a packet holds: by its type, else by the look of its lines."""
     known = KIND_OF_TYPE.get(packet.type)
     if known is not None:
         return known

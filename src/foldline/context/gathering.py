@@ -40,7 +40,7 @@ def packets_from(result: Any, kind: str, source: str) -> tuple[ContextPacket, ..
 
     Args:
         result: Packets, texts, mappings, objects with a text, a `ToolOutput`, or a list of them.
-        kind: The type of packets that do not tell theirs.
+        kind: The type of packets that do not name theirs.
         source: Name of the source; for packets that have no name.
 
     Raises:

@@ -36,7 +36,7 @@ def _advice(
     sources: Iterable[SourceReport],
     says: Mapping[str, str],
 ) -> Iterator[str]:
-    """Say what to change, the gravest first."""
+    """Return what to change, the gravest first."""
     yield from (says["source"].format(name=s.name, error=s.error) for s in sources if s.error)
     if not items:
         yield says["empty"]
@@ -189,7 +189,7 @@ class Verdict:
     """
     The opinion of a model: fractions, and what it names.
 
-    Where there is none ``error`` says why, and the fractions are None.
+    Without an opinion ``error`` says why, and the fractions are None.
     """
 
     relevance: float | None = None

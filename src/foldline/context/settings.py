@@ -113,7 +113,7 @@ class ContextConfig:
         source_seconds: The time that each source has.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     max_tokens: int = 3000

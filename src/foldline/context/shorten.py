@@ -26,7 +26,7 @@ LAST: Final = 0.4
 """Fraction of a mixed text that is its end; the rest is what answers from before."""
 
 TRIES: Final = 12
-"""How often a cut is made anew to come below its size."""
+"""How often a cut is repeated to come below its size."""
 
 MOST_UNITS: Final = 20_000
 """Lines or sentences that are compared; what is beyond them counts as the middle of a cut."""

@@ -246,7 +246,7 @@ Places = Callable[[int], tuple[str, ...]]
 
 
 def places(text: str, kind: str) -> Places:
-    """Return what tells where in a document an offset stands."""
+    """Return a function that names the headings or scopes around an offset of a document."""
     if kind == "markdown":
         return _under_headings(text)
     return (lambda at: _inside(text, at)) if kind == "code" else (lambda _: ())

@@ -134,7 +134,7 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
 
 def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresSchema) -> Database:
     """
-    Open the database at a path or a URL; it is made where it is missing.
+    Open the database at a path or a URL; it is created if it is missing.
 
     Args:
         place: The SQLite file, or the URL of a PostgreSQL database.

@@ -97,7 +97,7 @@ def make_filter(
     Return a filter of what was given.
 
     Raises:
-        InputError: A kind, an importance or a time is none, or the range ends before it begins.
+        InputError: A kind, an importance or a time is invalid, or the range ends before it begins.
     """
     names = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if time_range is not None and len(time_range) != 2:
@@ -189,7 +189,7 @@ class UserRows:
 
     Args:
         connection: The transaction.
-        user: Whose.
+        user: The owner of the memories.
     """
 
     connection: Connection
@@ -241,7 +241,7 @@ class UserRows:
             keep: How many stay.
 
         Raises:
-            InputError: There is no such way to choose, or a number is none.
+            InputError: There is no such way to choose, or a number is invalid.
         """
         if by not in _CHOICES:
             raise InputError(
@@ -279,7 +279,7 @@ class UserChange(UserRows):
 
     Args:
         connection: The transaction.
-        user: Whose.
+        user: The owner of the memories.
         now: The time of the change, in seconds since 1970.
         clock: The number of the change; see `tick`.
     """
@@ -316,7 +316,7 @@ class UserChange(UserRows):
         return found[0] if found else None
 
     def restore(self, batch: int) -> list[str]:
-        """Bring back what was forgotten in one go, except what was remembered anew since."""
+        """Restore what was forgotten in one batch, except what was added again since."""
         found = self.connection.execute(
             "SELECT id, max(revision) FROM memories AS past"
             ' WHERE "user" = ? AND state = ? AND changed = ?'

@@ -45,9 +45,9 @@ class ItemStore:
 
     Args:
         database: The file.
-        user: Whose memories.
+        user: The owner of the memories.
         options: The bounds, and what contents are embedded, counted and cut with.
-        clock: Tells the time, in seconds since 1970.
+        clock: Returns the time, in seconds since 1970.
         follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
@@ -303,7 +303,7 @@ def count_memories(connection: Connection, user: str, now: float) -> dict[str, A
 def write_summary(
     figures: dict[str, Any], important: Sequence[MemoryItem], latest: Sequence[MemoryItem]
 ) -> str:
-    """Say in a few lines what is remembered: how much, what matters most, what is new."""
+    """Summarize the memories in a few lines: how many, the most important, the latest."""
     if not figures["count"]:
         return "Nothing is remembered yet."
     kinds = ", ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())

@@ -46,7 +46,7 @@ class MemoryItem:
         tokens: What the content takes in a context.
         session: The conversation it is from; its neighbours there help to find it.
         author: Who said it.
-        source: Where it comes from: "" for directly, or what whoever added it says.
+        source: Where it comes from, as given when it was added.
         parents: The memories that it was made of, as ``id@revision``.
         seen: How often the same was added.
         metadata: What else was given, JSON values.
@@ -125,7 +125,7 @@ def as_kind(name: object) -> Kind:
     Return a kind by its name.
 
     Raises:
-        InputError: There is none.
+        InputError: There is no kind of this name.
     """
     for kind in KINDS:
         if name == kind:
@@ -198,7 +198,7 @@ def check_name(value: str, field: str, *, empty: bool = False) -> str:
     Return the name of a user, an author, a session or a source.
 
     Raises:
-        InputError: It is none, too long, or empty where it may not be.
+        InputError: It is too long, empty where it may not be, or not valid Unicode.
     """
     if len(value) > LONGEST_NAME or not (value.strip() or empty):
         raise InputError(
@@ -263,7 +263,7 @@ def check_details(**given: Any) -> dict[str, Any]:
         **given: ``importance``, ``happened``, ``session``, ``author``, ``source``, ``metadata``.
 
     Raises:
-        InputError: One makes no sense; the error names it.
+        InputError: A field is invalid; the error names it.
     """
     return {name: _FORMS[name](value) for name, value in given.items() if value is not None}
 
@@ -283,7 +283,7 @@ class MemoryLimits:
         most: Memories that a search or a list returns at most.
 
     Raises:
-        BudgetError: A number is none, or not positive.
+        BudgetError: A number is invalid, or not positive.
     """
 
     working_items: int = 10
@@ -327,7 +327,7 @@ class MemoryOptions:
 
     @property
     def cut(self) -> str:
-        """What terms are cut with; those that were cut with something else are cut anew."""
+        """The version and the function that cut terms; others are cut again when they are read."""
         words = self.words
         name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
         return f"{TERMS_VERSION}/{name}"

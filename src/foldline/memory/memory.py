@@ -76,18 +76,18 @@ class Memory:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a file of memories; it is made where it is missing.
+        Open a file of memories; it is created if it is missing.
 
         Args:
             path: The file, or the URL of a PostgreSQL database.
-            user: Whose memories are meant; those of others are never seen.
+            user: The owner of the memories; those of other users are never seen.
             limits: The bounds.
             embedder: Adds meaning to the search; None goes by words, surroundings and dates.
             counter: Counts tokens; None takes an estimate.
             words: Cuts Chinese into words, such as ``rjieba.cut_for_search``; None goes by
                 characters and pairs of them.
             weights: How much each sign of relevance counts.
-            clock: Tells the time, in seconds since 1970.
+            clock: Returns the time, in seconds since 1970.
 
         Raises:
             StoreError: The file cannot be opened, or is no memory.
@@ -105,12 +105,12 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._database.close()
 
     @property
     def user(self) -> str:
-        """Whose memories these are."""
+        """The owner of the memories."""
         return self._user
 
     @property
@@ -181,7 +181,7 @@ class Memory:
             return UserRows(connection, self._user).select(criteria, self._limit(limit), order)
 
     def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
-        """Return a memory; None where there is none, or it was forgotten."""
+        """Return a memory; None if it does not exist or was forgotten."""
         with self._database.reading() as connection:
             found = UserRows(connection, self._user).find(id)
         return None if found is None or found.is_expired(self._clock()) else found
@@ -197,7 +197,7 @@ class Memory:
         return mark_recalled(one.item if isinstance(one, FoundMemory) else one for one in found)
 
     def summary(self, limit: int = 10) -> str:
-        """Write in a few lines what is remembered: how much, what matters most, what is new."""
+        """Summarize the memories in a few lines: how many, the most important, the latest."""
         criteria, most = Filter(self._clock()), self._limit(limit)
         with self._database.reading() as connection:
             figures = count_memories(connection, self._user, criteria.now)
@@ -251,7 +251,7 @@ class Memory:
             The memory, and whether it is new.
 
         Raises:
-            InputError: The content is empty or too long, or a value is none.
+            InputError: The content is empty or too long, or a value is invalid.
             StoreError: It cannot be written; nothing was.
         """
         kept = remove_recalled(check_content(content, self.limits.longest)).strip()
@@ -283,7 +283,7 @@ class Memory:
             metadata: JSON values that are added to those it has.
 
         Raises:
-            InputError: There is none of this id, or a value is none.
+            InputError: There is no memory with this id, or a value is invalid.
         """
         given = check_details(importance=importance, happened=happened, metadata=metadata)
         if content is not None:
@@ -295,7 +295,7 @@ class Memory:
         Forget one memory; `undo` brings it back.
 
         Raises:
-            InputError: There is none of this id.
+            InputError: There is no memory with this id.
         """
         return self._store.remove(id)
 
@@ -319,7 +319,7 @@ class Memory:
             kinds: Only these kinds; none given means all.
 
         Raises:
-            InputError: There is no such way or kind, or a number is none.
+            InputError: There is no such way or kind, or a number is invalid.
         """
         criteria = make_filter(self._clock(), kinds, 0.0, None, None)
         return self._store.forget(criteria, by, threshold=threshold, max_age=max_age, keep=keep)

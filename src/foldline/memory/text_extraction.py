@@ -25,7 +25,7 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LINE_END: Final = re.compile("\r\n?|[\u2028\x85]")
 
 SAMPLE: Final = 65_536
-"""Characters by which a text is told from other data, and its encoding from others."""
+"""Characters that are looked at to recognize text, and its encoding."""
 
 MOST_CONTROLS: Final = 0.02
 """The share of control characters from which on data is no text."""
@@ -117,7 +117,7 @@ def pdf_text(
         import pypdf
     except ImportError as error:
         raise MissingExtra("pypdf", "documents") from error
-    # It tells every oddity of a file in the log of the program, which is not where we tell it.
+    # It logs every oddity of a file; what matters of them is among the warnings.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = pypdf.PdfReader(BytesIO(data), strict=False)

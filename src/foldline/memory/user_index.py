@@ -27,7 +27,7 @@ class UserIndex:
     An index of what is live; built by the first search.
 
     Args:
-        user: Whose memories.
+        user: The owner of the memories.
         options: What queries are understood with; the embedder made the vectors that are compared.
     """
 
@@ -42,7 +42,7 @@ class UserIndex:
         return Index(weights=self._options.weights, words=self._options.words)
 
     def refresh(self, connection: Connection) -> None:
-        """Take in what was changed since the last time, by any process."""
+        """Index what was changed since the last time, by any process."""
         row = connection.execute(
             "SELECT era, clock FROM users WHERE name = ?", (self._user,)
         ).fetchone()
@@ -84,7 +84,7 @@ class UserIndex:
             return found_memories(connection, self._user, hits)
 
     def follow(self, connection: Connection) -> None:
-        """Take in what a transaction changed; this index does so when it searches."""
+        """Do nothing after a transaction: this index catches up when it is searched."""
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
@@ -124,7 +124,7 @@ def read_documents(
 
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
-        options: What is cut anew is cut with them.
+        options: How outdated terms are cut again.
         query_terms: The terms that are asked for; of others only their number is kept.
     """
     today = options.cut
@@ -225,7 +225,7 @@ def follow(connection: Connection, user: str) -> bool:
 
     Args:
         connection: In a transaction that changes something; the user is locked until it ends.
-        user: Whose memories.
+        user: The owner of the memories.
     """
     state = read_state(connection, user, lock=True)
     if state is None or not state.behind:

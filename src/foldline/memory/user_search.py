@@ -98,7 +98,7 @@ class PostgresSearch:
 
     Args:
         database: Where the memories are.
-        user: Whose memories.
+        user: The owner of the memories.
         options: What queries are understood with; the embedder made the vectors that are compared.
 
     Raises:

@@ -43,7 +43,7 @@ CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified
                     changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID
 """
 
-# A file with other terms has another mark: it is no such cache, and made anew.
+# A file with other terms has another mark, so that it is created again.
 _MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
 SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
@@ -90,7 +90,7 @@ class CatalogCache:
 
     def keep(self, rows: Iterable[CatalogEntry], removed: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
-        # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
+        # A name that is not valid Unicode, or an inode beyond 63 bits, is read again each time.
         with (
             contextlib.suppress(StoreError),
             contextlib.closing(self._open()) as database,
@@ -227,7 +227,7 @@ class FolderWatch:
 ENDING: Final = ".md"
 
 KEPT_AT: Final = 200
-"""So many files that were read anew are worth writing to the cache."""
+"""From so many files that were read again on, the cache is written."""
 
 
 class Catalog:

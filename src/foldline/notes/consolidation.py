@@ -93,7 +93,7 @@ class Consolidator:
         return sum(at > since for at in made) >= self.settings.threshold
 
     def plan(self) -> ConsolidationPlan:
-        """Say what would be done now; nothing is changed."""
+        """Return what would be done now; nothing is changed."""
         entries = self._store.refresh()
         terms = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
         return plan_levels(terms, self._count_citations(entries), self.settings, self._store.now())
@@ -128,7 +128,7 @@ class Consolidator:
         Undo a consolidation, also one that a crash left half done.
 
         Raises:
-            InputError: There is none with this id.
+            InputError: There is no consolidation with this id.
             StoreError: Its record is damaged.
         """
         with self._store.locked():

@@ -28,7 +28,7 @@ PART: Final = ".writing-"
 """How the names of files begin that are being written; a crash may leave one behind."""
 
 LISTING: Final = "INDEX.md"
-"""The page that lists the notes of a folder, and is none."""
+"""The page that lists the notes of a folder; it is not a note."""
 
 ABANDONED: Final = 3_600.0
 """Seconds after which such a file is nobody's any more."""
@@ -75,7 +75,7 @@ class Folder:
             )
 
     def subfolder(self, name: str) -> Folder:
-        """Return a folder in this one; it is made where it is missing."""
+        """Return a folder in this one; it is created if it is missing."""
         return Folder(self._at(name))
 
     def has(self, name: str) -> bool:
@@ -104,7 +104,7 @@ class Folder:
                     yield entry
 
     def stamp(self, name: str) -> Stamp | None:
-        """Return the stamp of a file; None where there is none."""
+        """Return the stamp of a file; None if it does not exist."""
         try:
             return Stamp.of(os.lstat(f"{self.path}/{name}"))
         except OSError:
@@ -197,7 +197,7 @@ class Folder:
             raise _store_error(f"{self.path / name} cannot be moved", error) from error
 
     def sweep(self) -> None:
-        """Take away what a crash left half written, long ago."""
+        """Remove partial files that a crash left long ago."""
         for entry in self.path.glob(f"{PART}*"):
             with contextlib.suppress(OSError):
                 if time.time() - entry.lstat().st_mtime > ABANDONED:

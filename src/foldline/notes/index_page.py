@@ -75,7 +75,7 @@ class IndexPage:
         self._written_at = self._clock()
 
     def _now_there(self) -> bytes | None:
-        """Return the page there is, nothing where there is none; None if it is not ours."""
+        """Return the present page, empty if there is none; None if it is somebody else's file."""
         try:
             found = self._folder.read(LISTING, LARGEST)[0]
         except FileNotFoundError:

@@ -1,5 +1,5 @@
 """
-Markdown files with YAML front matter, of which only what changed is written anew.
+Markdown files with YAML front matter, of which only what changed is rewritten.
 
 Every value is read as text, a list or a mapping, never as a Python object: ``yes`` stays a word
 and ``2025-01-19`` the letters that somebody typed. Anchors are refused, depth and size bounded. A

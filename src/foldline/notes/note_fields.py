@@ -126,12 +126,12 @@ def draft_note(
     Return what makes a new note of its id and the time.
 
     Args:
-        status: That of a task, None for a note that is none.
+        status: The status of a task; None for other notes.
         needs: The tasks that come first.
         **given: The other fields, as `check_fields` takes them.
 
     Raises:
-        InputError: One makes no sense; the error names it.
+        InputError: A field is invalid; the error names it.
     """
     kept = check_fields(**given)
     return lambda id, now: Note(  # noqa: A006  # what every note calls it
@@ -147,7 +147,7 @@ def check_fields(**given: Any) -> dict[str, Any]:
         **given: ``title``, ``content``, ``type``, ``tags``, ``level``, ``source``.
 
     Raises:
-        InputError: One makes no sense; the error names it.
+        InputError: A field is invalid; the error names it.
     """
     return {name: CHECKS[name](value) for name, value in given.items() if value is not None}
 
@@ -206,7 +206,7 @@ def to_note(page: MarkdownFile) -> Note:
     Return the note that a file holds.
 
     Raises:
-        BrokenNote: A field makes no sense; the error names it.
+        BrokenNote: A field is invalid; the error names it.
     """
     return Note.of(to_metadata(page.fields), page.body)
 

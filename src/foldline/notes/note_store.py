@@ -60,7 +60,7 @@ class NoteLimits:
         listed: Notes that INDEX.md lists; 0 for no such file.
 
     Raises:
-        BudgetError: A limit makes no sense.
+        BudgetError: A limit is out of range.
     """
 
     largest: int = 1 << 20
@@ -88,7 +88,7 @@ class NoteStore:
     The files of a folder of notes.
 
     Args:
-        path: The folder; it is made where it is missing.
+        path: The folder; it is created if it is missing.
         limits: What it may hold.
         clock: Seconds since 1970.
 
@@ -137,7 +137,7 @@ class NoteStore:
             return self._catalog.refresh()
 
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Return the files there are now that are no notes, and why."""
+        """Return the files that are not notes, and why."""
         with self._threads:
             self._catalog.refresh()
             foreign = SkippedFile(LISTING, "the list of the notes has this name; rename the file")
@@ -148,7 +148,7 @@ class NoteStore:
         Read a note, as its file is now.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             BrokenNote: Its file cannot be read any more.
         """
         return self._find(id)[2]
@@ -234,7 +234,7 @@ class NoteStore:
             change: Returns what it shall be; what it raises stops the change.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             InputError: It is broken, or would be too large.
             StoreError: It cannot be written; then it is what it was.
         """
@@ -256,7 +256,7 @@ class NoteStore:
         Move a note to the trash.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
         """
         with self.locked():
             entry = self._entry(id)
@@ -276,7 +276,7 @@ class NoteStore:
         Move a note out of the trash, the one that was laid aside last.
 
         Raises:
-            UnknownNote: There is none with this id in the trash.
+            UnknownNote: There is no note with this id in the trash.
             NoteConflict: There is a note with this id.
         """
         with self.locked():
@@ -306,7 +306,7 @@ class NoteStore:
             self._index_page.write(self.refresh().values())
 
     def _find(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
-        """Find the file of a note where it was last, else anew."""
+        """Find the file of a note where it was last, else by looking through the folder."""
         with self._threads:
             known = self._catalog.entries.get(id)
             for entry in (known, None):

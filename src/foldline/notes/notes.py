@@ -75,7 +75,7 @@ class Notes:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a folder of notes; it is made where it is missing.
+        Open a folder of notes; it is created if it is missing.
 
         Args:
             folder: Where the files are.
@@ -134,7 +134,7 @@ class Notes:
             source: Where it comes from, such as a file and line.
 
         Raises:
-            InputError: Something of it makes no sense, or it is too large.
+            InputError: A field is invalid, or the note is too large.
             StoreError: It cannot be written.
         """
         draft = draft_note(
@@ -172,9 +172,9 @@ class Notes:
             version: The version that the change was made for.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             NoteConflict: Somebody changed it since ``version``.
-            InputError: Something makes no sense, or the file cannot be read; it stays as it is.
+            InputError: A field is invalid, or the file cannot be read; it stays as it is.
         """
         given = check_fields(
             title=title, content=content, type=type, tags=tags, level=level, source=source
@@ -184,7 +184,7 @@ class Notes:
             if version is not None and note.version != version:
                 raise NoteConflict(
                     f"The note {note.id} has version {note.version}, not {version}.",
-                    hint="Read it again, and make the change anew.",
+                    hint="Read it again, and repeat the change.",
                 )
             return replace(note, **given)
 
@@ -199,7 +199,7 @@ class Notes:
         Bring a note back from the trash.
 
         Raises:
-            UnknownNote: There is none with this id in the trash.
+            UnknownNote: There is no note with this id in the trash.
             NoteConflict: The note is not deleted.
         """
         if id in self._store.refresh():
@@ -211,7 +211,7 @@ class Notes:
         Make a note what it was; what it is now stays in its history.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             InputError: It has no such version.
         """
         whole_id = self.resolve(id)
@@ -321,7 +321,7 @@ class Notes:
 
     @property
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Files of the folder that are no notes, and why; they are left alone."""
+        """Files of the folder that are not notes, and why; they are left alone."""
         return self._store.troubles()
 
     def packets(self, query: str = "", *, limit: int = 5) -> tuple[NotePacket, ...]:
@@ -344,7 +344,7 @@ class Notes:
     # --- levels and tasks -----------------------------------------------------------------
 
     def plan(self) -> ConsolidationPlan:
-        """Say what `consolidate` would do; nothing is changed."""
+        """Return what `consolidate` would do; nothing is changed."""
         return self._consolidator.plan()
 
     def consolidate(self) -> Consolidation:
@@ -364,7 +364,7 @@ class Notes:
         return self._consolidator.undo(id)
 
     async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
-        """Do all tasks that can be done; see `foldline.notes.tasks.run_tasks`."""
+        """Run all tasks that can be run; see `foldline.notes.tasks.run_tasks`."""
         return await run_tasks(self._store, self.tasks, work, schedule)
 
     # --- inside ---------------------------------------------------------------------------

@@ -95,7 +95,7 @@ class NoteTasks:
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
-        Let a task wait for others too.
+        Add dependencies to a task.
 
         Raises:
             CyclicTasks: They wait for it already; the error names the way.
@@ -112,7 +112,7 @@ class NoteTasks:
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
     def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
-        """Let a task no longer wait for others."""
+        """Remove dependencies of a task."""
         return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
         )
@@ -133,24 +133,24 @@ class NoteTasks:
             return self._become(id, "running", attempts=task.attempts + 1, outcome="")
 
     def finish(self, id: str, outcome: str = "") -> Note:  # noqa: A002
-        """Say that a task is done, and what came of it."""
+        """Mark a task as done, with its result."""
         return self._become(id, "done", outcome=outcome)
 
     def fail(self, id: str, why: str) -> Note:  # noqa: A002
-        """Say that a task failed, and why; what needs it is blocked until it is done after all."""
+        """Mark a task as failed, and why; tasks that need it are blocked until it is done."""
         return self._become(id, "failed", outcome=why)
 
     def cancel(self, id: str, why: str = "") -> Note:  # noqa: A002
-        """Give a task up; what needs it is blocked."""
+        """Cancel a task; tasks that need it are blocked."""
         return self._become(id, "cancelled", outcome=why)
 
     def reopen(self, id: str) -> Note:  # noqa: A002
-        """Let a task begin again, whatever became of it; its attempts count from 0."""
+        """Make a task pending again, whatever its status; its attempts count from 0."""
         return self._become(id, "pending", attempts=0, outcome="")
 
     def progress(self, id: str, status: Status, outcome: str = "") -> Note:  # noqa: A002
         """
-        Record what became of a task.
+        Set the status of a task.
 
         Args:
             id: Of the task.
@@ -170,7 +170,7 @@ class NoteTasks:
 
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
-        Let a task that was interrupted begin again; its attempts are kept.
+        Make an interrupted task pending again; its attempts are kept.
 
         Raises:
             NoteConflict: It does not run.
@@ -218,7 +218,7 @@ class NoteTasks:
 
 
 Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
-"""Does a task, and returns what came of it; what it raises is why the task failed."""
+"""Does a task, and returns its result; what it raises is the reason of its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class Schedule:
         seconds: How long one may take; None for any time.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     parallel: int = 4
@@ -266,7 +266,7 @@ async def run_tasks(
     store: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
 ) -> RunReport:
     """
-    Do all tasks that can be done, also those that are added meanwhile.
+    Run all tasks that can be run, also those that are added meanwhile.
 
     Args:
         store: Where they are kept.
@@ -312,7 +312,7 @@ class _Run:
         )
 
     async def _fill(self) -> bool:
-        """Begin what can begin; return True if anything is under way."""
+        """Start what can start; return True if anything is running."""
         free = self._schedule.parallel - len(self._busy)
         if free > 0:
             for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
@@ -349,7 +349,7 @@ class _Run:
         ended.append(note.id)
 
     async def _stop(self) -> None:
-        """Cancel what is under way, and let it begin again."""
+        """Cancel what is running, and make it pending again."""
         for doing in self._busy:
             doing.cancel()
         if self._busy:
@@ -358,7 +358,7 @@ class _Run:
             self._give_back(one, "the run was cancelled")
 
     def _resume_interrupted(self) -> list[str]:
-        """Let begin again what a run that was killed had begun, unless it was too often."""
+        """Make tasks of a killed run pending again, unless they were interrupted too often."""
         resumed = []
         for standing in self._tasks.graph().in_state("running"):
             metadata = standing.metadata

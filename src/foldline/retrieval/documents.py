@@ -23,7 +23,7 @@ class Document:
         group: The conversation, session or file it belongs to; its neighbours there are looked at
             too. Empty means that it stands alone.
         place: Its order inside the group.
-        time: Seconds since 1970 of what it tells; for dates that a query names.
+        time: When it happened, in seconds since 1970; matched with dates that a query names.
         terms: The text as terms, where it was cut before.
         vector: Its meaning, of length 1: numbers, or float16 as `pack` writes them.
     """

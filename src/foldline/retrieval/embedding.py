@@ -136,7 +136,7 @@ class Matrix:
         self._numbers.extend(vectors)
 
     def remove(self, number: int) -> None:
-        """Take a vector out; the last one takes its row."""
+        """Remove a vector; the last one takes its row."""
         at = self._at.pop(number, None)
         if at is None or self._rows is None:
             return

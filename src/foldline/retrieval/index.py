@@ -145,7 +145,7 @@ class Index:
             self._numbers[document.id] = number
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Take documents out; return how many were there."""
+        """Remove documents; return how many were there."""
         count = 0
         for one in ids:
             number = self._numbers.pop(one, None)

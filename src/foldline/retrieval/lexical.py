@@ -35,7 +35,7 @@ class Neighbours:
         self._pairs = 0
 
     def add(self, number: int, group: str, place: float) -> None:
-        """Seat a document; one without a group stands alone."""
+        """Add a document to its group; one without a group stands alone."""
         if not group:
             return
         seats = self._groups.setdefault(group, [])
@@ -44,7 +44,7 @@ class Neighbours:
         self._seats[number] = group, place
 
     def remove(self, number: int) -> None:
-        """Take a document from its seat."""
+        """Remove a document from its group."""
         seat = self._seats.pop(number, None)
         if seat is None:
             return
@@ -133,7 +133,7 @@ class Postings:
         self._total += len(listed)
 
     def remove(self, number: int) -> None:
-        """Take a document out."""
+        """Remove a document."""
         for term in self._terms.pop(number):
             row = self._rows[term]
             del row[bisect_left(row, number)]

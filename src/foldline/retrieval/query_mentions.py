@@ -51,7 +51,7 @@ class AuthorNames:
             self.__dict__.pop("_pattern", None)
 
     def remove(self, author: str) -> None:
-        """Take one off again."""
+        """Uncount a document of an author."""
         if author:
             self._counts[author] -= 1
             if self._counts[author] <= 0:

@@ -127,7 +127,7 @@ def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
 
 
 def _ensure_namespace(connection: Connection, name: str) -> int:
-    """Return the number of a namespace, which others now wait for; it is made if it is missing."""
+    """Lock a namespace, created if it is missing, and return its number."""
     (number,) = connection.execute(
         "INSERT INTO namespaces (name, next) VALUES (?, 0)"
         " ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
@@ -137,7 +137,7 @@ def _ensure_namespace(connection: Connection, name: str) -> int:
 
 
 def lock_namespace(connection: Connection, name: str) -> int | None:
-    """Return the number of a namespace, which others now wait for; None where there is none."""
+    """Lock a namespace and return its number; None if it does not exist."""
     row = connection.execute(
         "UPDATE namespaces SET name = name WHERE name = ? RETURNING id", (name,)
     ).fetchone()
@@ -155,7 +155,7 @@ class StoredDocument:
 
 
 def find_document(connection: Connection, namespace: str, name: str) -> StoredDocument | None:
-    """Return a document of a namespace; None where there is none of this name."""
+    """Return a document of a namespace; None if it does not exist."""
     row = connection.execute(
         "SELECT d.id, d.version, d.chunks, d.tokens FROM documents d"
         " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
@@ -233,7 +233,7 @@ def _embed(store: KnowledgeStore, connection: Connection, first: int, draft: Doc
 def remove_document(
     store: KnowledgeStore, connection: Connection, namespace: int, document: int
 ) -> None:
-    """Take a document out with all that was made of it."""
+    """Remove a document with its chunks, terms and vectors."""
     store.index.drop_terms(connection, document)
     first, last = connection.execute(
         "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM chunks WHERE document = ?",
@@ -252,7 +252,7 @@ def remove_document(
 
 
 def clear_namespace(store: KnowledgeStore, connection: Connection, namespace: int) -> int:
-    """Take all documents of a namespace out, and none of another; return how many there were."""
+    """Remove all documents of a namespace; return how many there were."""
     first, last = span(namespace)
     store.index.clear_terms(connection, namespace)
     _remove_vectors(store, connection, first, last)

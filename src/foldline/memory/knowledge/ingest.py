@@ -100,7 +100,7 @@ class Ingestor:
 
     def folder(self, folder: Path, only: str = "") -> Iterator[AddedDocument | Skipped]:
         """
-        Store the files below a folder; what cannot be read is told, and the others follow.
+        Store the files below a folder; what cannot be read is reported and skipped.
 
         Args:
             folder: The folder.

@@ -139,7 +139,7 @@ class Knowledge:
             path: The file or the folder.
             name: What citations call a file; default its path.
             only: A pattern such as ``*.py`` for the files of a folder, by their paths below it.
-            tell: Called with every document that was stored, and every file that was skipped.
+            tell: Called with every stored document and every skipped file.
 
         Raises:
             InputError: There is no such file, or it cannot be read.
@@ -265,7 +265,7 @@ class Knowledge:
 
         Args:
             question: The question.
-            model: Answers; without one the evidence is returned, and nobody is asked.
+            model: Answers the question; without one only the evidence is returned.
             max_tokens: The most that the evidence may take.
             answer_tokens: The most that the answer may take.
             limit: The most passages.
@@ -309,7 +309,7 @@ class Knowledge:
         return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))
 
     def close(self) -> None:
-        """Let go of the file; closing twice is allowed."""
+        """Close the store; closing twice is allowed."""
         self._database.close()
 
     def __enter__(self) -> Self:

@@ -138,7 +138,7 @@ class KnowledgeStore:
 
 def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> KnowledgeStore:
     """
-    Open the store at a path or a URL; it is made where it is missing.
+    Open the store at a path or a URL; it is created if it is missing.
 
     Args:
         place: The file, or the URL of a PostgreSQL database.

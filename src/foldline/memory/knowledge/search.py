@@ -139,7 +139,7 @@ class Namespace:
 
 
 def find_namespace(connection: Connection, namespace: str) -> Namespace | None:
-    """Return a namespace; None where there is none of this name."""
+    """Return a namespace; None if it does not exist."""
     row = connection.execute(
         "SELECT id, chunks, terms, removed FROM namespaces WHERE name = ?", (namespace,)
     ).fetchone()

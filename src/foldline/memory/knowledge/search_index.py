@@ -118,7 +118,7 @@ class SqliteIndex:
         return dict(nlargest(POOL, scores.items(), key=lambda pair: pair[1]))
 
     def add_terms(self, connection: Connection, document: int) -> None:
-        """Take in the terms of a document."""
+        """Index the terms of a document."""
         connection.execute(
             "INSERT INTO found (rowid, terms) SELECT id, terms FROM chunks WHERE document = ?",
             (document,),
@@ -133,7 +133,7 @@ class SqliteIndex:
         connection.execute(f"{_DELETE} WHERE id BETWEEN ? AND ?", span(space))
 
     def add_vectors(self, connection: Connection, embedder: int, vectors: Vectors) -> None:
-        """Take in vectors that are in their table."""
+        """Index vectors that were written to their table."""
         connection.executemany(
             "INSERT INTO signs VALUES (?, ?, ?)",
             [(embedder, one, _signs_of(unpack(data)).tobytes()) for one, data in vectors.items()],
@@ -266,7 +266,7 @@ class PostgresIndex(TermTable):
         apply_search_settings(connection)
 
     def add_terms(self, connection: Connection, document: int) -> None:
-        """Take in the terms of a document."""
+        """Index the terms of a document."""
         index_terms(connection, _OF_DOCUMENT, (document,))
 
     def drop_terms(self, connection: Connection, document: int) -> None:
@@ -278,7 +278,7 @@ class PostgresIndex(TermTable):
         clear_terms(connection, space)
 
     def add_vectors(self, connection: Connection, embedder: int, vectors: Vectors) -> None:
-        """Take in vectors that are in their table."""
+        """Index vectors that were written to their table."""
         connection.execute(
             "INSERT INTO near (number, embedder, direction) SELECT number, ?, direction::halfvec"
             " FROM unnest(?::bigint[], ?::text[]) AS given (number, direction)",
