@@ -126,7 +126,7 @@ def test_encodings_are_told_apart_and_a_guess_is_told(
 
 @pytest.mark.parametrize("data", [bytes(range(256)) * 20, b"\x00\x01" * 99, b"\x02\x03\x04" * 99])
 def test_data_that_is_no_text_is_refused(data: bytes) -> None:
-    with pytest.raises(InputError, match="no text"):
+    with pytest.raises(InputError, match="not text"):
         read_document(data, "data.txt")
 
 

@@ -166,7 +166,7 @@ def test_a_folder_is_added_as_it_is_now(
     told: list[object] = []
     report = knowledge.add(folder, tell=told.append)
     assert report.count("added") == 2
-    assert [(one.path.name, one.why) for one in report.skipped] == [("data.bin", "is no text")]
+    assert [(one.path.name, one.why) for one in report.skipped] == [("data.bin", "is not text")]
     assert len(told) == 3
     (folder / "a.md").write_text(GUIDE + "\nchanged\n")
     (folder / "sub" / "b.py").unlink()

@@ -27,7 +27,7 @@ def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
         lambda: folder.subfolder(name),
         lambda: folder.move(name, folder, "b"),
     ):
-        with pytest.raises(InputError, match="no name"):
+        with pytest.raises(InputError, match="not the name"):
             use()
 
 
@@ -50,7 +50,7 @@ def test_a_pipe_or_a_folder_is_no_file_and_nothing_waits_for_it(folder: Folder) 
     os.mkfifo(folder.path / "pipe.md")
     (folder.path / "sub.md").mkdir()
     for name in ("pipe.md", "sub.md"):
-        with pytest.raises(BrokenNote, match="no regular file"):
+        with pytest.raises(BrokenNote, match="not a regular file"):
             folder.read(name, 10)
 
 

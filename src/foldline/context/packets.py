@@ -136,7 +136,7 @@ def parse_time(value: Any) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     raise InputError(
-        f"{str(value)[:60]!r} is no time",
+        f"{str(value)[:60]!r} is not a time",
         field="timestamp",
         hint="Give a datetime, seconds since 1970, or ISO 8601 text.",
     )

@@ -144,7 +144,7 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         raise InputError("There is no prompt to look at", hint="Give a text.")
     if len(prompt) > MOST_CHARACTERS:
         raise InputError(
-            f"A prompt of {len(prompt):,} characters is no prompt", hint="Give the rules alone."
+            f"A prompt of {len(prompt):,} characters is not a prompt", hint="Give the rules alone."
         )
     found_sentences = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (

@@ -177,7 +177,7 @@ def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
         role, content, when = (getattr(message, name, None) for name in names)
     text = content if isinstance(content, str) else "\n".join(_blocks(content))
     if not isinstance(role, str) or (content is None and not isinstance(message, Mapping)):
-        raise InputError("this is no message: it has no role or no content", index=index)
+        raise InputError("this is not a message: it has no role or no content", index=index)
     return role, text, when
 
 
@@ -253,4 +253,6 @@ def _walk(paths: Iterable[Path]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         else:
-            raise InputError(f"{path} is no file that can be read", hint="Name files or folders.")
+            raise InputError(
+                f"{path} is not a file that can be read", hint="Name files or folders."
+            )

@@ -93,7 +93,7 @@ def read_file(path: Path, limits: ReadLimits | None = None) -> DocumentText:
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise InputError(f"{path} is no regular file", hint="Name a file or a folder.")
+                raise InputError(f"{path} is not a regular file", hint="Name a file or a folder.")
             data = file.read(bounds.bytes + 1) if status.st_size <= bounds.bytes else None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -251,7 +251,7 @@ class UserRows:
             )
         for field, value in (("threshold", threshold), ("max_age", max_age)):
             if not math.isfinite(value):
-                raise InputError(f"{value!r} is no number to compare with", field=field)
+                raise InputError(f"{value!r} is not a number to compare with", field=field)
         condition, order = _CHOICES[by]
         kept = min(max(0, keep), ALL) if by == "capacity" else 0
         numbers = {"threshold": threshold, "max_age": max_age, "all": ALL, "kept": kept}

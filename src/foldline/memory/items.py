@@ -145,9 +145,9 @@ def clamp_importance(importance: object) -> float:
         InputError: It is no number.
     """
     if isinstance(importance, bool) or not isinstance(importance, int | float):
-        raise InputError(f"{importance!r} is no number", field="importance")
+        raise InputError(f"{importance!r} is not a number", field="importance")
     if importance != importance:  # only NaN differs from itself
-        raise InputError("it is NaN, which is no number", field="importance")
+        raise InputError("it is NaN, which is not a number", field="importance")
     return float(min(max(importance, 0.0), 1.0))
 
 
@@ -202,12 +202,12 @@ def check_name(value: str, field: str, *, empty: bool = False) -> str:
     """
     if len(value) > LONGEST_NAME or not (value.strip() or empty):
         raise InputError(
-            f"{value[:40]!r} is no name of 1 to {LONGEST_NAME} characters", field=field
+            f"{value[:40]!r} is not a name of 1 to {LONGEST_NAME} characters", field=field
         )
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise InputError("it is no valid Unicode", field=field) from error
+        raise InputError("it is not valid Unicode", field=field) from error
     return value
 
 
@@ -220,7 +220,7 @@ def check_time(value: object, field: str) -> float:
     """
     good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     if not good or not -LAST < value < LAST:  # type: ignore[operator]
-        raise InputError(f"{value!r} is no time in seconds since 1970", field=field)
+        raise InputError(f"{value!r} is not a time in seconds since 1970", field=field)
     return float(value)  # type: ignore[arg-type]
 
 

@@ -213,7 +213,7 @@ class Memory:
 
     def _limit(self, limit: int) -> int:
         if limit < 0:
-            raise InputError(f"{limit!r} is no number of memories", field="limit")
+            raise InputError(f"{limit!r} is not a number of memories", field="limit")
         return min(limit, self.limits.most)
 
     # --- changing --------------------------------------------------------------------------
@@ -335,7 +335,7 @@ class Memory:
             InputError: The batch is no number.
         """
         if not 0 <= batch < 1 << 63:
-            raise InputError(f"{batch} is no number of a batch", field="batch")
+            raise InputError(f"{batch} is not the number of a batch", field="batch")
         return self._store.undo(batch)
 
     def consolidate(

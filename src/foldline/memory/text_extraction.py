@@ -90,7 +90,7 @@ def _text(text: str, encoding: str, name: str, *, guessed: bool = False) -> Deco
 
 
 def _no_text(name: str) -> InputError:
-    return InputError(f"{name} is no text", hint="Only text, HTML and PDF files can be read.")
+    return InputError(f"{name} is not text", hint="Only text, HTML and PDF files can be read.")
 
 
 SECONDS: Final = 120.0

@@ -136,7 +136,7 @@ class Folder:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise BrokenNote("it is no regular file")
+            raise BrokenNote("it is not a regular file")
         with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor has no path
             if status.st_size > most:
                 raise BrokenNote(f"it has {status.st_size:,} bytes, and at most {most:,} are read")
@@ -229,7 +229,7 @@ class Folder:
     def _at(self, name: str) -> Path:
         plain = name not in ("", ".", "..") and not set(name) & {"/", "\\", "\0"}
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
-            raise InputError(f"{name[:80]!r} is no name of a file in a folder")
+            raise InputError(f"{name[:80]!r} is not the name of a file in a folder")
         return self.path / name
 
 

@@ -163,9 +163,9 @@ def _parse_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
         mark = getattr(error, "problem_mark", None)
         where = f" on line {mark.line + 2}" if mark else ""
         what = getattr(error, "problem", None) or str(error)
-        raise BrokenNote(f"its front matter is no YAML: {what}{where}") from error
+        raise BrokenNote(f"its front matter is not YAML: {what}{where}") from error
     if not isinstance(top, yaml.MappingNode):
-        raise BrokenNote("its front matter is no mapping of names to values")
+        raise BrokenNote("its front matter is not a mapping of names to values")
     fields = _value(top)
     # Fields in braces, or set in from the margin, cannot be replaced line by line.
     by_lines = not top.flow_style and top.start_mark.column == 0
@@ -196,7 +196,7 @@ def _value(node: Any) -> Any:
     out: dict[str, Any] = {}
     for key, item in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise BrokenNote("a name in its front matter is no text")
+            raise BrokenNote("a name in its front matter is not text")
         if key.value in out:
             raise BrokenNote(f"its front matter has {key.value[:60]!r} twice")
         out[key.value] = _value(item)

@@ -179,7 +179,7 @@ def _words(name: str, value: Any) -> str:
 def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     if value not in known:
         raise InputError(
-            f"{str(value)[:40]!r} is no {name} of a note",
+            f"{str(value)[:40]!r} is not a {name} of a note",
             field=name,
             hint=f"{suggest_name(str(value), known)}Known: {', '.join(known)}.",
         )
@@ -251,7 +251,7 @@ def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
 def _text(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name, "")
     if not isinstance(value, str):
-        raise BrokenNote(f"its field {name} is no text")
+        raise BrokenNote(f"its field {name} is not text")
     return value
 
 
@@ -260,7 +260,7 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = given.get(name, [])
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise BrokenNote(f"its field {name} is no list of texts")
+        raise BrokenNote(f"its field {name} is not a list of texts")
     return tuple(dict.fromkeys(line for item in items if (line := one_line(item))))
 
 
@@ -279,7 +279,7 @@ def _count(given: Mapping[str, Any], name: str) -> int:
     if not value:
         return 0
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
-        raise BrokenNote(f"its field {name} is no number")
+        raise BrokenNote(f"its field {name} is not a number")
     return int(value)
 
 
@@ -293,5 +293,5 @@ def _moment(given: Mapping[str, Any], name: str, default: datetime) -> datetime:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise BrokenNote(f"its field {name} is no date: {one_line(value[:40])!r}") from error
+        raise BrokenNote(f"its field {name} is not a date: {one_line(value[:40])!r}") from error
     return moment

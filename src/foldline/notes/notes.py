@@ -89,7 +89,7 @@ class Notes:
         try:
             path = Path(os.path.realpath(folder))
         except ValueError as error:
-            raise StoreError(f"{str(folder)[:80]!r} is no folder: {error}.") from error
+            raise StoreError(f"{str(folder)[:80]!r} is not a folder: {error}.") from error
         return cls(NoteStore(path, limits or NoteLimits(), clock), levels)
 
     def close(self) -> None:

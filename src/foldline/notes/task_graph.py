@@ -160,7 +160,7 @@ def _state_of(
     for need in metadata.needs:
         before = found.get(need)
         if before is None:
-            broken.append(f"{need} is no task any more")
+            broken.append(f"{need} is no longer a task")
             roots.append(need)
         elif before.state in STOPPED:
             broken.append(f"{before.metadata.title!r} {before.state}")

@@ -188,7 +188,7 @@ class NoteTasks:
     ) -> Note:
         def change(note: Note) -> Note:
             if note.status is None:
-                raise InputError(f"the note {note.title!r} is no task", field="id")
+                raise InputError(f"the note {note.title!r} is not a task", field="id")
             if note.status not in (only or FROM[status]):
                 raise NoteConflict(
                     f"The task {note.title!r} is {note.status}, not to be {status}."

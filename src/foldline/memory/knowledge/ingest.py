@@ -173,7 +173,7 @@ def check_namespace(name: str) -> str:
     """
     if not name.strip() or len(name) > LONGEST_NAMESPACE or not name.isprintable():
         hint = f"Give up to {LONGEST_NAMESPACE} letters."
-        raise InputError(f"{name[:60]!r} is no name for a namespace", hint=hint)
+        raise InputError(f"{name[:60]!r} is not a name for a namespace", hint=hint)
     return name
 
 
@@ -187,7 +187,7 @@ def stored_name(name: str) -> str:
     plain = name.encode("utf-8", "replace").decode().replace("\0", "")
     if not plain.strip() or len(plain) > LONGEST_NAME:
         raise InputError(
-            f"{plain[:60]!r} is no name for a document",
+            f"{plain[:60]!r} is not a name for a document",
             hint=f"Give up to {LONGEST_NAME:,} letters.",
         )
     return plain
