@@ -23,7 +23,7 @@ from foldline.context.settings import (
     SectionName,
 )
 from foldline.relevance.language import CHINESE, language
-from foldline.values.tags import tag_starts
+from foldline.values.tags import escape_attribute, tag_starts
 
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""
@@ -144,7 +144,7 @@ def format_packet(
     source = _cite(source) if place == "evidence" else ""
     if frame.form == "xml":
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
-        cited = f' source="{_attribute(source)}"' if source else ""
+        cited = f' source="{escape_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
     safe = text if place == "role" else "".join(map(_fence, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
@@ -163,10 +163,6 @@ def _fence(line: str) -> str:
         seen = (sign for sign in normalize("NFKC", bare) if category(sign) != "Cf")
         bare = "".join(seen).strip()
     return f"\\{line}" if bare.casefold() in _HEADINGS else line
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
 def render(sections: Iterable[ContextSection], frame: ContextFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -331,12 +331,6 @@ class MemoryOptions:
         words = self.words
         name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
         return f"{TERMS_VERSION}/{name}"
-
-    def embed(self, text: str) -> Sequence[float] | None:
-        """Return the vector of a text; None where no model understands it."""
-        if self.embedder is None or not text.strip() or not self.embedder.understands(text):
-            return None
-        return self.embedder.embed([text])[0]
 
 
 OPEN: Final = "<recalled"

@@ -18,6 +18,7 @@ from foldline.memory.term_index import FILLER, clear_terms, drop_terms, index_te
 from foldline.memory.vector_index import literal
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index
+from foldline.retrieval.embedding import embed_text
 from foldline.sql import Connection, Database
 from foldline.type_checks import check_fields
 
@@ -69,7 +70,7 @@ class UserIndex:
             criteria: Which memories.
             least: The least strength, 0 to 1.
         """
-        vector = self._options.embed(query)
+        vector = embed_text(self._options.embedder, query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
             facts = self._facts

@@ -32,7 +32,7 @@ from foldline.memory.vector_index import (
 )
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
-from foldline.retrieval.embedding import Matrix
+from foldline.retrieval.embedding import Matrix, embed_text
 from foldline.retrieval.index import LONGEST_QUERY
 from foldline.retrieval.lexical import AFTER, BEFORE
 from foldline.retrieval.query_mentions import (
@@ -132,7 +132,7 @@ class PostgresSearch:
             least: The least strength, 0 to 1.
         """
         text = query[:LONGEST_QUERY]
-        vector = self._options.embed(text)
+        vector = embed_text(self._options.embedder, text)
         while True:
             with database.reading() as connection:
                 state = read_state(connection, self._user)

@@ -170,12 +170,6 @@ def parse_tags(tags: Any) -> tuple[str, ...]:
     return out
 
 
-def _words(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"the {name} of a note is a text, not {type(value).__name__}", field=name)
-    return value
-
-
 def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     if value not in known:
         raise InputError(
@@ -187,13 +181,13 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
 
 
 CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "title": lambda value: check_title(_words("title", value)),
+    "title": check_title,
     # What is no character is replaced: a file cannot hold it.
-    "content": lambda value: _words("content", value).encode("utf-8", "replace").decode(),
+    "content": lambda value: value.encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),
     "tags": parse_tags,
     "level": lambda value: _one_of("level", LEVELS, value),
-    "source": lambda value: one_line(_words("source", value)[:LONGEST_SOURCE]),
+    "source": lambda value: one_line(value[:LONGEST_SOURCE]),
 }
 
 

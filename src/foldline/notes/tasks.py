@@ -30,6 +30,7 @@ from foldline.notes.note_fields import draft_note, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
 from foldline.redaction import explain_error, redact_json
+from foldline.type_checks import typed_methods
 
 LONGEST_OUTCOME: Final = 2_000
 """Characters of a result or reason that are kept; more belongs into the content."""
@@ -46,6 +47,7 @@ FROM: Final[Mapping[Status, tuple[Status, ...]]] = {
 """What a task must be to become something."""
 
 
+@typed_methods
 class NoteTasks:
     """
     The tasks of a folder of notes.

@@ -66,6 +66,13 @@ def arrays() -> Any:
     return numpy
 
 
+def embed_text(embedder: Embedder | None, text: str) -> Sequence[float] | None:
+    """Return the vector of a text; None where there is no model that understands it."""
+    if embedder is None or not text.strip() or not embedder.understands(text):
+        return None
+    return embedder.embed([text])[0]
+
+
 def pack(vector: Sequence[float]) -> bytes:
     """Write a vector as float16, two bytes a number, for a column of a database."""
     return bytes(_check(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())

@@ -21,7 +21,7 @@ from foldline.errors import InputError
 from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval import lexical
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
-from foldline.retrieval.embedding import Embedder, Matrix, Similarities
+from foldline.retrieval.embedding import Embedder, Matrix, Similarities, embed_text
 from foldline.retrieval.query_mentions import (
     DAY,
     LATER,
@@ -203,10 +203,8 @@ class Index:
         cut = terms(named.rest, words=self._words) or terms(query, words=self._words)
         likeness = None
         if len(self._matrix):
-            if vector is None and self._embedder is not None:
-                text = named.rest or query
-                if text.strip() and self._embedder.understands(text):
-                    vector = self._embedder.embed([text])[0]
+            if vector is None:
+                vector = embed_text(self._embedder, named.rest or query)
             likeness = None if vector is None else self._matrix.compare(vector, self._sample)
         says = lexical.weigh_terms(self._postings, cut)
         return ParsedQuery(says, named.authors, date_windows(query, now), likeness)

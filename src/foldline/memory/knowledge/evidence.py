@@ -12,7 +12,7 @@ from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.validation import whole
 from foldline.memory.knowledge.search import KnowledgeResult, Passage
 from foldline.tokens.estimate import estimate
-from foldline.values.tags import tag_starts
+from foldline.values.tags import escape_attribute, tag_starts
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -117,8 +117,7 @@ def _block(passage: Passage, number: int) -> str:
 
 
 def _attribute(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return escape_attribute(" ".join(text.split()))
 
 
 def _shorten(passage: Passage, most: int, count: Count) -> Passage | None:
