@@ -55,7 +55,7 @@ _TABLES: Final = (
         UNIQUE (namespace, name)
     )
     """,
-    # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
+    # ``terms``: every term once, and again with a mark where it is repeated; see `write_terms`.
     """
     CREATE TABLE chunks (
         id {given_key},
