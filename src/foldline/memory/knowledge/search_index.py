@@ -114,7 +114,7 @@ class SqliteIndex:
         scores = dict[int, float]()
         for one in readings:
             for number in _postings(connection, space, one.entry, one.most):
-                scores[number] = scores.get(number, 0.0) + one.says
+                scores[number] = scores.get(number, 0.0) + one.weight
         return dict(nlargest(POOL, scores.items(), key=lambda pair: pair[1]))
 
     def add_terms(self, connection: Connection, document: int) -> None:
