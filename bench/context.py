@@ -24,11 +24,12 @@ from context_data import COUNTER, NOW, Fact, cases, codebase, facts, filler, hay
 from foldline.context.assembly import Stages
 from foldline.context.builder import ContextBuilder
 from foldline.context.comparison import acompare, measure, recall
-from foldline.context.compression import Kind, Shortening, choose_method, without_model
+from foldline.context.compression import Kind, choose_method
 from foldline.context.gathering import Gathered, SourceReport, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import PacketChoice, PacketSelection
 from foldline.context.settings import WORDS, ContextConfig
+from foldline.context.shorten import Shortening, shorten_by
 from foldline.context.sources import ContextSource
 from foldline.context.structure import ContextItem
 from foldline.relevance.terms import terms
@@ -167,7 +168,7 @@ def _shortened(
         how = Shortening(query, COUNTER, WORDS["en"])
         chosen = choose_method(kind, whole, room, matches_query=asked).method
         short = [
-            without_model(method, text, room, how)
+            shorten_by(method, text, room, how)
             for method in ("truncate", "window", "excerpt", chosen)
         ]
         assert all(COUNTER.text(result) <= room for result in short)

@@ -1,7 +1,7 @@
 """
 How fast memories are found in PostgreSQL, among many: `python bench/memory_scale.py [--size N]`.
 
-Memories are made up: their vectors lie in 32 directions of 384, as those of models do, besides
+Memories are made up: their vectors lie in 32 vectors of 384, as those of models do, besides
 some noise; each is near the middle of a topic, and nearer to that of its conversation. Words have
 the frequencies of a language (Zipf), some of them are of the topic. Of four users one has 70 %. A
 question is a memory whose vector and words are changed. Every filter is asked as often. What the
@@ -32,13 +32,13 @@ from typing import Any
 import numpy
 import psycopg
 
-from foldline.memory import Memory, search_rows
-from foldline.memory.directions import open_directions, set_searching
-from foldline.memory.item_builder import make_filter
-from foldline.memory.items import KINDS, MemoryLimits, MemoryTools, fingerprint
-from foldline.memory.schema import NEAR_TABLES, open_memory
-from foldline.memory.search_rows import catch_up, fill_vectors, read_state
+from foldline.memory import Memory, user_index
+from foldline.memory.database import NEAR_TABLES, open_memory
+from foldline.memory.item_rows import make_filter
+from foldline.memory.items import KINDS, MemoryLimits, MemoryOptions, fingerprint
+from foldline.memory.user_index import catch_up, fill_vectors, read_state
 from foldline.memory.user_search import FEWEST
+from foldline.memory.vector_index import apply_search_settings, open_vector_index
 from foldline.relevance.terms import terms
 from foldline.retrieval import pack
 
@@ -47,7 +47,7 @@ USERS = {"ann": 0.70, "bob": 0.20, "carla": 0.09, "dan": 0.01}
 SYLLABLES = [a + b for a in "bdfgklmnprtvz" for b in ("a", "e", "i", "o")]
 DAY, DAYS = 86_400.0, 1_000
 NOW = 1_790_000_000.0
-TOOLS = MemoryTools(MemoryLimits())
+TOOLS = MemoryOptions(MemoryLimits())
 SERVER = {
     "shared_buffers": "8GB",
     "max_wal_size": "16GB",
@@ -97,7 +97,7 @@ class World:
         return numpy.random.default_rng(1).standard_normal((self.size // PER_TOPIC, LATENT))
 
     @cached_property
-    def directions(self) -> Any:
+    def vectors(self) -> Any:
         made = numpy.random.default_rng(4).standard_normal((DIMENSIONS, LATENT))
         return numpy.linalg.qr(made)[0].T
 
@@ -118,7 +118,7 @@ class World:
         made = (
             self.topics[self.topic(number)] + 0.4 * session + 0.4 * chance.standard_normal(LATENT)
         )
-        vector = made @ self.directions + 0.05 * chance.standard_normal(DIMENSIONS)
+        vector = made @ self.vectors + 0.05 * chance.standard_normal(DIMENSIONS)
         return vector / numpy.linalg.norm(vector)
 
     def content(self, number: int) -> str:
@@ -238,9 +238,11 @@ def build(url: str, world: World) -> dict[str, float]:
     with timed("vectors"):
         option = BUILD.replace(" ", "%20").replace("=", "%3D")
         database = open_memory(f"{url}{separator}options={option}")
-        open_directions(database, Looked(), NEAR_TABLES, lambda it: fill_vectors(it, Looked.name))
+        open_vector_index(
+            database, Looked(), NEAR_TABLES, lambda it: fill_vectors(it, Looked.name)
+        )
         database.close()
-    search_rows.CHANGES = 20_000  # the vectors are there: larger steps take no longer
+    user_index.CHANGES = 20_000  # the vectors are there: larger steps take no longer
     with timed("words"):
         database = open_memory(url)
         for name in USERS:
@@ -326,7 +328,7 @@ def cpu(servers: list[Path]) -> float:
 def recall(url: str, world: World, count: int) -> dict[str, float]:
     """Return how many of the exact 20 nearest the index leads to, with every filter."""
     database = open_memory(url)
-    directions = open_directions(database, Looked(), NEAR_TABLES)
+    vectors = open_vector_index(database, Looked(), NEAR_TABLES)
     seen: dict[str, list[float]] = {}
     for number, _, vector in world.questions(count):
         for name, narrow in filters(world, number).items():
@@ -335,12 +337,12 @@ def recall(url: str, world: World, count: int) -> dict[str, float]:
                 narrow.get("time_range"), narrow.get("session"),
             )  # fmt: skip
             with database.reading() as connection:
-                set_searching(connection)
+                apply_search_settings(connection)
                 state = read_state(connection, world.user(number))
                 how = (f"owner = :owner AND {wanted.condition}", {"owner": state.id})
                 values = {**how[1], **wanted.values}
-                fast = directions.nearest(connection, vector, FEWEST, how[0], values)[:20]
-                exact = directions.nearest(connection, vector, 20, how[0], values, exact=True)
+                fast = vectors.nearest(connection, vector, FEWEST, how[0], values)[:20]
+                exact = vectors.nearest(connection, vector, 20, how[0], values, exact=True)
             if exact:
                 seen.setdefault(name, []).append(len({*fast} & {*exact}) / len(exact))
     database.close()

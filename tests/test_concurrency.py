@@ -8,6 +8,7 @@ import pytest
 
 from foldline.concurrency import (
     DeadlineExceeded,
+    awaited,
     iterate_blocking,
     run_blocking,
     run_with_timeout,
@@ -124,3 +125,21 @@ def test_leaving_an_iteration_closes_what_it_iterates():
     found.close()
     assert closed.is_set()
     assert list(iterate_blocking(numbers())) == list(range(9))
+
+
+def test_an_awaited_method_runs_what_a_subclass_made_of_it_in_a_thread():
+    class Adder:
+        def add(self, one: int, *, other: int = 1) -> tuple[int, str]:
+            return one + other, threading.current_thread().name
+
+        aadd = awaited(add)
+
+    class Doubler(Adder):
+        def add(self, one, *, other=1):
+            number, thread = super().add(one, other=other)
+            return 2 * number, thread
+
+    number, thread = asyncio.run(Doubler().aadd(2, other=3))
+    assert number == 10
+    assert thread != threading.current_thread().name
+    assert "add" in (Adder.aadd.__doc__ or "")

@@ -15,10 +15,13 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future, wait
 from contextvars import copy_context
-from typing import Any, Final, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from foldline.errors import FoldlineError
 
+Owner = TypeVar("Owner")
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 CANCEL_SECONDS: Final = 0.2
@@ -72,6 +75,20 @@ def run_with_timeout(call: Callable[[], Result], seconds: float, name: str) -> R
     if not future.done():
         raise DeadlineExceeded
     return future.result()
+
+
+def awaited(
+    method: Callable[Concatenate[Owner, Given], Result],
+) -> Callable[Concatenate[Owner, Given], Coroutine[Any, Any, Result]]:
+    """Return a method that is awaited, and runs one that blocks in a worker thread."""
+
+    @wraps(method)
+    async def twin(owner: Owner, /, *args: Given.args, **named: Given.kwargs) -> Result:
+        call: Callable[..., Result] = getattr(owner, method.__name__)
+        return await asyncio.to_thread(call, *args, **named)
+
+    twin.__doc__ = f"Await `{method.__name__}`, run in a worker thread."
+    return twin
 
 
 # --- coroutines in programs that block ---------------------------------------------------------

@@ -32,7 +32,7 @@ def test_it_is_its_own_text(context: Context):
 
 def test_it_does_not_change(context: Context):
     with pytest.raises(AttributeError, match="does not change"):
-        context.parts = None  # type: ignore[assignment]
+        context.report = None  # type: ignore[assignment]
     with pytest.raises(AttributeError):
         context.extra = 1  # type: ignore[attr-defined]
 

@@ -10,15 +10,14 @@ from tests.growth import grows_linearly, repeated
 from foldline.context import compression
 from foldline.context.compression import (
     Kind,
-    Shortening,
     choose_method,
     compress,
-    fingerprint,
     kind_of,
 )
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import PacketChoice, ScoredPacket
 from foldline.context.settings import WORDS
+from foldline.context.shorten import Shortening, fingerprint
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, ModelLimits, Reply, drive
 from foldline.relevance.terms import terms

@@ -16,7 +16,7 @@ from foldline.context.selection import (
     score_packets,
     select,
 )
-from foldline.context.settings import ContextConfig, place_of
+from foldline.context.settings import ContextConfig, section_of
 from foldline.context.sources import history
 from foldline.relevance.terms import terms
 
@@ -112,7 +112,7 @@ def offer(text: str, tokens: int, score: float, **metadata: str) -> ScoredPacket
     packet = ContextPacket(text, metadata=metadata)
     words = frozenset(terms(text))
     return ScoredPacket(
-        packet, place_of(packet), tokens, words, score, None, score, {"given": score}
+        packet, section_of(packet), tokens, words, score, None, score, {"given": score}
     )
 
 

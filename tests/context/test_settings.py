@@ -8,11 +8,11 @@ from foldline.context.packets import ContextPacket
 from foldline.context.settings import (
     HEADINGS,
     ORDERS,
-    PLACES,
+    SECTION_NAMES,
     TAGS,
     WORDS,
     ContextConfig,
-    place_of,
+    section_of,
 )
 from foldline.errors import BudgetError
 
@@ -37,15 +37,15 @@ from foldline.errors import BudgetError
     ],
 )
 def test_every_type_has_a_section_and_an_unknown_one_is_context(metadata: dict, place: str):
-    assert place_of(ContextPacket("x", metadata=metadata)) == place
+    assert section_of(ContextPacket("x", metadata=metadata)) == place
 
 
 def test_every_section_has_a_name_in_every_notation_and_a_place_in_every_order():
     for names in (TAGS, *HEADINGS.values()):
-        assert set(names) == set(PLACES)
-        assert len(set(names.values())) == len(PLACES)
+        assert set(names) == set(SECTION_NAMES)
+        assert len(set(names.values())) == len(SECTION_NAMES)
     for order in ORDERS.values():
-        assert sorted(order) == sorted(PLACES)
+        assert sorted(order) == sorted(SECTION_NAMES)
     assert set(WORDS) == set(HEADINGS)
 
 

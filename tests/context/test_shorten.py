@@ -7,17 +7,23 @@ from tests.growth import grows_linearly, repeated
 
 from foldline.context.settings import WORDS
 from foldline.context.shorten import (
+    Shortening,
     shorten_mixed,
     shorten_to_ends,
     shorten_to_excerpt,
     shorten_to_window,
-    units,
+    split_units,
 )
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
-EN, ZH = WORDS["en"], WORDS["zh"]
+
+
+def how(query: str = "", language: str = "en") -> Shortening:
+    return Shortening(query, COUNTER, WORDS[language])
+
+
 LINES = [f"line {n} says nothing of any interest to anybody" for n in range(200)]
 TEXTS = st.text(
     alphabet=st.sampled_from(list("ab c.\n你好。Error 12/x_y\t")), max_size=3_000
@@ -28,10 +34,10 @@ TEXTS = st.text(
 @given(TEXTS, st.integers(0, 400))
 def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
     for short in (
-        shorten_to_ends(text, room, COUNTER, EN),
-        shorten_to_window(text, room, COUNTER, EN),
-        shorten_to_excerpt(text, "Error 你好", room, COUNTER, ZH),
-        shorten_mixed(text, "Error 你好", room, COUNTER, ZH),
+        shorten_to_ends(text, room, how()),
+        shorten_to_window(text, room, how()),
+        shorten_to_excerpt(text, room, how("Error 你好", "zh")),
+        shorten_mixed(text, room, how("Error 你好", "zh")),
     ):
         assert COUNTER.text(short) <= max(room, 0)
         if COUNTER.text(text) <= room:
@@ -40,7 +46,7 @@ def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
 
 @pytest.mark.requirement("T5", "E2.3")
 def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
-    short = shorten_to_ends("\n".join(LINES), 200, COUNTER, EN)
+    short = shorten_to_ends("\n".join(LINES), 200, how())
     assert short.startswith("line 0 ")
     assert short.endswith(LINES[-1])
     assert "tokens left out" in short
@@ -48,7 +54,7 @@ def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
 
 @pytest.mark.requirement("E2.3")
 def test_a_window_keeps_the_end():
-    short = shorten_to_window("\n".join(LINES), 200, COUNTER, EN)
+    short = shorten_to_window("\n".join(LINES), 200, how())
     assert short.startswith("[… ")
     assert short.endswith(LINES[-1])
     assert "line 0 " not in short
@@ -59,14 +65,14 @@ def test_a_window_keeps_the_end():
 def test_what_answers_the_query_is_kept_word_for_word(shorten):
     lines = [*LINES]
     lines[77] = "The billing port is 8443."
-    short = shorten("\n".join(lines), "Which port has billing?", 150, COUNTER, EN)
+    short = shorten("\n".join(lines), 150, how("Which port has billing?"))
     assert "The billing port is 8443." in short.split("\n")
     assert "lines left out" in short
 
 
 def test_chinese_prose_is_cut_at_its_sentences():
     text = "今天天气很好。" * 100 + "计费服务的端口是8443。" + "大家都很高兴。" * 100
-    short = shorten_to_excerpt(text, "计费服务的端口是多少?", 80, COUNTER, ZH)
+    short = shorten_to_excerpt(text, 80, how("计费服务的端口是多少?", "zh"))
     assert "计费服务的端口是8443。" in short
     assert "省略" in short
 
@@ -74,22 +80,20 @@ def test_chinese_prose_is_cut_at_its_sentences():
 def test_errors_are_kept_though_nobody_asked_for_them():
     lines = [*LINES]
     lines[120] = "Traceback: KeyError 'owner'"
-    assert "Traceback: KeyError 'owner'" in shorten_to_excerpt(
-        "\n".join(lines), "go on", 120, COUNTER, EN
-    )
+    assert "Traceback: KeyError 'owner'" in shorten_to_excerpt("\n".join(lines), 120, how("go on"))
 
 
 @given(TEXTS)
 def test_units_lose_nothing_but_line_feeds(text: str):
-    assert "".join(units(text)).replace("\n", "") == text.replace("\n", "")
+    assert "".join(split_units(text)).replace("\n", "") == text.replace("\n", "")
 
 
 def test_a_point_inside_a_name_or_a_number_ends_no_sentence():
     said = "The file src/app.py of version 1.2.3 is read first, before any other file of it."
-    assert units(" ".join([said] * 8))[:2] == [said, f" {said}"]
+    assert split_units(" ".join([said] * 8))[:2] == [said, f" {said}"]
 
 
 @pytest.mark.parametrize("end", ["", ".b"])
 @pytest.mark.parametrize("piece", ["a", ".", "a.", "a. "])
 def test_units_are_cut_in_linear_time(piece: str, end: str):
-    assert grows_linearly(lambda text: units(text + end), repeated(piece), 2_000, 16_000)
+    assert grows_linearly(lambda text: split_units(text + end), repeated(piece), 2_000, 16_000)

@@ -117,7 +117,7 @@ def test_references_cost_a_line_each_whatever_the_files_cost(tmp_path: Path):
 
 def test_a_missing_file_is_told_and_does_not_end_the_build(tmp_path: Path):
     gathered = asyncio.run(gather("q", [files([tmp_path / "none"])]))
-    assert "is no file" in gathered.sources[0].error
+    assert "is not a file" in gathered.sources[0].error
 
 
 @pytest.mark.requirement("T2")

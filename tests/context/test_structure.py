@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.context.packets import ContextPacket
-from foldline.context.settings import ContextConfig, place_of
+from foldline.context.settings import ContextConfig, section_of
 from foldline.context.structure import (
     ContextFrame,
     ContextItem,
@@ -26,7 +26,7 @@ def item(text: str, score: float = 0.5, mandatory: bool = False, **metadata: Any
 
 def written(*items: ContextItem, query: str = "q", **settings: Any) -> str:
     config = ContextConfig(**settings)
-    sections = arrange(items, config, [place_of(one.packet) for one in items])
+    sections = arrange(items, config, [section_of(one.packet) for one in items])
     return render(sections, ContextFrame.of(config, query))
 
 
@@ -117,7 +117,7 @@ def test_with_the_order_cache_the_same_packets_make_the_same_text_whatever_their
 
 def test_the_system_message_is_the_same_for_every_question():
     config = ContextConfig()
-    sections = arrange(ALL, config, [place_of(one.packet) for one in ALL])
+    sections = arrange(ALL, config, [section_of(one.packet) for one in ALL])
     system, user = as_messages(sections, ContextFrame.of(config, "q"))
     assert system == {
         "role": "system",

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.documents import ReadLimits
-from foldline.memory.documents.reading import CODE, CODE_NAMES
-from foldline.memory.knowledge.full_text import POOL
+from foldline.memory.documents import CODE, CODE_NAMES, ReadLimits
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.search import POSTINGS
-from foldline.memory.knowledge.vector_search import LOOKED_AT
+from foldline.memory.knowledge.search_index import LOOKED_AT, POOL
 from foldline.tools import RAGTool
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "knowledge.md").read_text(encoding="utf-8")

@@ -17,10 +17,10 @@ from foldline.memory.documents import (
     ReadLimits,
     Skipped,
     files_below,
-    html,
     read_document,
     read_file,
 )
+from foldline.memory.text_extraction import hides
 
 PAGE = """<!doctype html><html><head><title> A &amp;
  B </title><script>var secret = 1;</script></head><body><nav>Menu</nav>
@@ -126,7 +126,7 @@ def test_encodings_are_told_apart_and_a_guess_is_told(
 
 @pytest.mark.parametrize("data", [bytes(range(256)) * 20, b"\x00\x01" * 99, b"\x02\x03\x04" * 99])
 def test_data_that_is_no_text_is_refused(data: bytes) -> None:
-    with pytest.raises(InputError, match="no text"):
+    with pytest.raises(InputError, match="not text"):
         read_document(data, "data.txt")
 
 
@@ -254,6 +254,6 @@ def test_what_a_reader_of_a_page_sees_is_read(start: str) -> None:
 
 
 def test_style_sheets_are_read_in_linear_time_also_where_comments_do_not_end() -> None:
-    assert grows_linearly(html.hides, repeated("/*a"), 4_000, 32_000)
-    assert html.hides("display: none /* for now")
-    assert not html.hides("/* display: none")
+    assert grows_linearly(hides, repeated("/*a"), 4_000, 32_000)
+    assert hides("display: none /* for now")
+    assert not hides("/* display: none")

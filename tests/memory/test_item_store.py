@@ -13,6 +13,7 @@ from tests.memory.remembered import DAY, START, contents
 
 from foldline.errors import BudgetError, InputError, StoreError
 from foldline.memory import Memory, MemoryLimits
+from foldline.memory.item_store import ItemStore
 
 # --- changing ----------------------------------------------------------------------------------
 
@@ -102,14 +103,14 @@ def test_consolidating_what_is_known_there_refreshes_it(memory):
 def test_consolidating_is_all_or_nothing(memory, monkeypatch):
     for n in range(3):
         memory.add(f"vital {n}", kind="working", importance=0.9)
-    written, calls = memory._builder.row, count()
+    written, calls = ItemStore._row, count()
 
     def failing(*arguments):
         if next(calls) == 2:
             raise ConnectionError("the embedder is away")
         return written(*arguments)
 
-    monkeypatch.setattr(memory._builder, "row", failing)
+    monkeypatch.setattr(ItemStore, "_row", failing)
     with pytest.raises(ConnectionError):
         memory.consolidate()
     assert memory.stats()["kinds"]["working"]["count"] == 3

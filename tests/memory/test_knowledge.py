@@ -12,7 +12,7 @@ import pytest
 
 from foldline.core.asks import Ask, Reply
 from foldline.errors import BudgetError, InputError, ModelError, StoreError
-from foldline.memory import directions
+from foldline.memory import vector_index
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
 from foldline.memory.knowledge import document_tables as writing_module
@@ -166,7 +166,7 @@ def test_a_folder_is_added_as_it_is_now(
     told: list[object] = []
     report = knowledge.add(folder, tell=told.append)
     assert report.count("added") == 2
-    assert [(one.path.name, one.why) for one in report.skipped] == [("data.bin", "is no text")]
+    assert [(one.path.name, one.why) for one in report.skipped] == [("data.bin", "is not text")]
     assert len(told) == 3
     (folder / "a.md").write_text(GUIDE + "\nchanged\n")
     (folder / "sub" / "b.py").unlink()
@@ -257,7 +257,7 @@ def test_what_shares_no_word_is_found_by_meaning(place: Place, rows: Rows) -> No
 def test_each_namespace_finds_its_own_by_the_index_of_vectors(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directions, "NARROW", 0)
+    monkeypatch.setattr(vector_index, "NARROW", 0)
     with Knowledge.open(postgres_url, embedder=Animals()) as knowledge:
         other = knowledge.within("other")
         for number in range(30):

@@ -11,9 +11,9 @@ from tests.memory.remembered import DAY, START, contents
 
 from foldline.errors import StoreError
 from foldline.memory import Memory
-from foldline.memory import directions as directions_module
-from foldline.memory import schema as schema_module
+from foldline.memory import database as database_module
 from foldline.memory import user_search as search_module
+from foldline.memory import vector_index as vector_index_module
 from foldline.memory.knowledge import Knowledge
 from foldline.postgres.schema import PostgresSchema
 
@@ -166,8 +166,8 @@ def test_of_equal_memories_the_latest_are_found(postgres_url: str) -> None:
 @pytest.fixture
 def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory whose vectors are found by their index, however few they are."""
-    monkeypatch.setattr(directions_module, "NARROW", 0)
-    monkeypatch.setattr(directions_module, "FEWEST", 0)
+    monkeypatch.setattr(vector_index_module, "NARROW", 0)
+    monkeypatch.setattr(vector_index_module, "FEWEST", 0)
     with Memory.open(postgres_url, embedder=Topics()) as memory:
         fill(memory, 80)
         yield memory
@@ -201,11 +201,11 @@ def test_what_is_forgotten_leaves_the_index_of_vectors_and_comes_back(
 def test_memories_of_the_version_before_are_indexed_when_they_are_searched(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = PostgresSchema("foldline_memory", schema_module.POSTGRES.steps[:1], "memory")
+    first = PostgresSchema("foldline_memory", database_module.POSTGRES.steps[:1], "memory")
     monkeypatch.setattr(search_module, "follow", lambda *_: None)
     with monkeypatch.context() as patch:
-        patch.setattr(schema_module, "POSTGRES", first)
-        patch.setattr(search_module, "open_directions", lambda *_: None)
+        patch.setattr(database_module, "POSTGRES", first)
+        patch.setattr(search_module, "open_vector_index", lambda *_: None)
         with Memory.open(postgres_url, embedder=Topics()) as old:
             fill(old, 30)
             old.remove(old.items()[0].id)

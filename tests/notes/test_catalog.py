@@ -35,15 +35,15 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.mark.requirement("T6")
 def test_the_files_are_the_truth_whoever_changes_them(bench: Bench) -> None:
     catalog = bench.catalog()
-    assert catalog.look() == {}
+    assert catalog.refresh() == {}
     first = write(bench.path, "a.md", "A", "apple")
-    assert [entry.terms.split()[-1] for entry in catalog.look().values()] == ["appl"]
+    assert [entry.terms.split()[-1] for entry in catalog.refresh().values()] == ["appl"]
     write(bench.path, "a.md", "A", "grape")  # as long as before, perhaps in the same moment
-    assert catalog.look()["A"].terms.split()[-1] == "grape"
+    assert catalog.refresh()["A"].terms.split()[-1] == "grape"
     first.rename(bench.path / "b.md")
-    assert catalog.look()["A"].name == "b.md"
+    assert catalog.refresh()["A"].name == "b.md"
     (bench.path / "b.md").unlink()
-    assert catalog.look() == {}
+    assert catalog.refresh() == {}
 
 
 @pytest.mark.requirement("T6")
@@ -56,7 +56,7 @@ def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
     (bench.path / "read.txt").write_text("not looked at")
     before = {path.name: path.read_bytes() for path in bench.path.iterdir()}
     catalog = bench.catalog()
-    assert [entry.name for entry in catalog.look().values()] == ["2025-A.md"]
+    assert [entry.name for entry in catalog.refresh().values()] == ["2025-A.md"]
     assert {one.name: one.why for one in catalog.troubles} == {
         "copy.md": "it has the same id as 2025-A.md",
         "large.md": "it has 20,004 bytes, and at most 10,000 are read",
@@ -95,12 +95,12 @@ def test_another_process_reads_only_what_changed_since(bench: Bench, parses: lis
         write(bench.path, f"{number}.md", f"N{number}")
     aged(bench.path)
     first = bench.catalog()
-    first.look()
+    first.refresh()
     first.keep()
     assert len(parses) == 5
     write(bench.path, "3.md", "N3", "new")
     again = bench.catalog()
-    assert {one: entry.terms for one, entry in again.look().items()}["N3"].endswith("new")
+    assert {one: entry.terms for one, entry in again.refresh().items()}["N3"].endswith("new")
     assert len(parses) == 6
     assert len(again.entries) == 5
 
@@ -113,11 +113,11 @@ def test_a_damaged_cache_costs_time_and_nothing_else(bench: Bench, damage: bytes
     write(bench.path, "a.md", "A")
     aged(bench.path)
     first = bench.catalog()
-    first.look()
+    first.refresh()
     first.keep()
     bench.index.write_bytes(damage)
     again = bench.catalog()
-    assert set(again.look()) == {"A"}
+    assert set(again.refresh()) == {"A"}
     again.keep()
     assert set(CatalogCache(bench.index).rows()) == {"a.md"}
 
@@ -125,7 +125,7 @@ def test_a_damaged_cache_costs_time_and_nothing_else(bench: Bench, damage: bytes
 def keep_changed(bench: Bench, statement: str) -> None:
     """Write the cache of a folder, and change rows of it."""
     first = bench.catalog()
-    first.look()
+    first.refresh()
     first.keep()
     with sqlite3.connect(bench.index) as connection:
         connection.execute(statement)
@@ -136,7 +136,7 @@ def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
     write(bench.path, "a.md", "A")
     aged(bench.path)
     keep_changed(bench, "UPDATE files SET fields = '{'")
-    assert set(bench.catalog().look()) == {"A"}
+    assert set(bench.catalog().refresh()) == {"A"}
 
 
 def test_a_cache_that_is_a_link_is_not_followed(bench: Bench, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_cache_that_is_a_link_is_not_followed(bench: Bench, tmp_path: Path) ->
     bench.index.symlink_to(target)
     write(bench.path, "a.md", "A")
     catalog = bench.catalog()
-    assert set(catalog.look()) == {"A"}
+    assert set(catalog.refresh()) == {"A"}
     catalog.keep()
     assert target.read_bytes() == b""
 
@@ -154,7 +154,7 @@ def test_more_files_than_are_looked_at_are_told(bench: Bench) -> None:
     for number in range(4):
         write(bench.path, f"{number}.md", f"N{number}")
     catalog = bench.catalog(most=3)
-    assert len(catalog.look()) == 3
+    assert len(catalog.refresh()) == 3
     assert "more files" in catalog.troubles[-1].why
 
 
@@ -167,18 +167,18 @@ def test_in_a_large_folder_replaced_files_are_seen_at_once_and_edited_ones_in_tu
         write(bench.path, f"{number}.md", f"N{number}")
     aged(bench.path)
     catalog = bench.catalog()
-    catalog.look()
+    catalog.refresh()
     write(bench.path, "new.tmp", "N4", "replaced").replace(bench.path / "4.md")
     write(bench.path, "10.md", "N10")
     (bench.path / "5.md").unlink()
-    seen = catalog.look()
+    seen = catalog.refresh()
     assert seen["N4"].terms.endswith("replac")
     assert "N10" in seen
     assert "N5" not in seen
     aged(bench.path)
     write(bench.path, "8.md", "N8", "edited")
     for _ in range(4):
-        catalog.look()
+        catalog.refresh()
     assert catalog.entries["N8"].terms.endswith("edit")
 
 
@@ -189,13 +189,13 @@ def test_a_name_that_is_no_unicode_is_a_note_that_the_cache_passes_over(
     monkeypatch.setattr("foldline.notes.catalog.is_young", lambda *_: False)
     path = write(bench.path, "a.md", "A").rename(bench.path / os.fsdecode(b"\xff.md"))
     catalog = bench.catalog()
-    catalog.look()
+    catalog.refresh()
     catalog.keep()
-    assert set(catalog.look()) == {"A"}
+    assert set(catalog.refresh()) == {"A"}
     path.unlink()
-    catalog.look()
+    catalog.refresh()
     catalog.keep()
-    assert bench.catalog().look() == {}
+    assert bench.catalog().refresh() == {}
 
 
 @pytest.mark.parametrize("row", [(None, "{}"), ("soon", "{}"), (float("inf"), "{}"), (1, "[1]")])
@@ -207,18 +207,18 @@ def test_a_cache_that_says_nonsense_is_as_good_as_none(
     with sqlite3.connect(bench.index) as connection:
         connection.execute("INSERT INTO files VALUES ('q.md', 1, 1, 1, ?, 'd', ?, 't')", row)
     connection.close()
-    assert set(bench.catalog().look()) == {"A"}
+    assert set(bench.catalog().refresh()) == {"A"}
 
 
 def test_a_cache_that_another_process_is_writing_stays(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.notes.catalog.PATIENCE", 0.01)
-    sidecar = CatalogCache(bench.index)
-    sidecar.rows()
+    cache = CatalogCache(bench.index)
+    cache.rows()
     connection = sqlite3.connect(bench.index)
     connection.execute("BEGIN EXCLUSIVE")
-    assert sidecar.rows() == {}
+    assert cache.rows() == {}
     assert bench.index.exists()
     connection.close()
 
@@ -232,7 +232,7 @@ def test_a_row_that_says_no_note_is_read_anew_and_the_others_are_kept(
     keep_changed(bench, "UPDATE files SET fields = '{}' WHERE name = 'a.md'")
     parses.clear()
     again = bench.catalog()
-    assert set(again.look()) == {"A", "B"}
+    assert set(again.refresh()) == {"A", "B"}
     assert parses == [(bench.path / "a.md").read_bytes()]
     again.keep()
     assert set(CatalogCache(bench.index).rows()) == {"a.md", "b.md"}

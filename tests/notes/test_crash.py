@@ -103,9 +103,9 @@ def test_a_kill_loses_at_most_the_step_that_was_under_way(tmp_path: Path, seed: 
             assert (there[one].version, len(notes.history(one))) == (2, 1)
         for note in there.values():
             assert note.content.startswith("said ") == (note.version == 1)
-        assert {one.id for one in notes._store.look().values() for one in [one.metadata]} == set(
-            there
-        )
+        assert {
+            one.id for one in notes._store.refresh().values() for one in [one.metadata]
+        } == set(there)
     halves = len(there.keys() | trash) - len(steps["created"])
     assert 0 <= halves <= 4  # at most one a kill was made without being told
 

@@ -24,10 +24,10 @@ def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
         lambda: folder.read(name, 10),
         lambda: folder.create(name, b""),
         lambda: folder.replace(name, b""),
-        lambda: folder.inside(name),
+        lambda: folder.subfolder(name),
         lambda: folder.move(name, folder, "b"),
     ):
-        with pytest.raises(InputError, match="no name"):
+        with pytest.raises(InputError, match="not the name"):
             use()
 
 
@@ -43,14 +43,14 @@ def test_links_are_not_followed(folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (folder.path / "sub").symlink_to(tmp_path / "other")
     with pytest.raises(StoreError, match="link"):
-        folder.inside("sub")
+        folder.subfolder("sub")
 
 
 def test_a_pipe_or_a_folder_is_no_file_and_nothing_waits_for_it(folder: Folder) -> None:
     os.mkfifo(folder.path / "pipe.md")
     (folder.path / "sub.md").mkdir()
     for name in ("pipe.md", "sub.md"):
-        with pytest.raises(BrokenNote, match="no regular file"):
+        with pytest.raises(BrokenNote, match="not a regular file"):
             folder.read(name, 10)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foldline.notes import NoteLimits, Notes
-from foldline.notes.index_page import FEW, MARK, PAUSE, Listing
+from foldline.notes.index_page import FEW, MARK, PAUSE, IndexPage
 
 
 @pytest.fixture
@@ -126,10 +126,10 @@ def test_a_folder_that_is_gone_can_be_closed(notes: Notes) -> None:
 
 def test_in_a_large_folder_the_page_waits(notes: Notes) -> None:
     now = [100.0]
-    listing = Listing(notes._store.folder, 10, lambda: now[0])
+    listing = IndexPage(notes._store.folder, 10, lambda: now[0])
     notes.create("One")
     assert listing.is_due(FEW + 1)
-    listing.write(notes._store.look().values())
+    listing.write(notes._store.refresh().values())
     assert not listing.is_due(FEW + 1)
     assert listing.is_due(FEW)
     now[0] += PAUSE

@@ -14,9 +14,9 @@ from foldline.notes.note_fields import (
     LONGEST_TITLE,
     UlidMaker,
     changed_fields,
+    check_title,
     encode_ulid,
     file_name,
-    title_of,
     to_fields,
     to_metadata,
     ulid_milliseconds,
@@ -67,14 +67,14 @@ def test_only_what_differs_is_a_change() -> None:
     [
         ("id", "", "no id"),
         ("id", "../x", "no id"),
-        ("id", ["a"], "id is no text"),
+        ("id", ["a"], "id is not text"),
         ("type", "idea", "not one of task_state"),
-        ("tags", {"a": "b"}, "tags is no list"),
-        ("tags", [["a"]], "tags is no list"),
-        ("version", "-1", "version is no number"),
-        ("version", "9" * 5_000, "version is no number"),
-        ("created_at", "yesterday", "created_at is no date"),
-        ("updated_at", "0001-01-01T00:00:00+23:59", "updated_at is no date"),
+        ("tags", {"a": "b"}, "tags is not a list"),
+        ("tags", [["a"]], "tags is not a list"),
+        ("version", "-1", "version is not a number"),
+        ("version", "9" * 5_000, "version is not a number"),
+        ("created_at", "yesterday", "created_at is not a date"),
+        ("updated_at", "0001-01-01T00:00:00+23:59", "updated_at is not a date"),
         ("status", "soon", "not one of pending"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_file_name_can_be_read_and_leads_nowhere(title: str, name: str) -> Non
 @given(st.text(max_size=400))
 def test_any_title_is_one_printable_line_and_makes_a_plain_file_name(text: str) -> None:
     try:
-        title = title_of(text)
+        title = check_title(text)
     except InputError:
         return
     assert title
@@ -118,15 +118,15 @@ def test_any_title_is_one_printable_line_and_makes_a_plain_file_name(text: str) 
 
 
 def test_a_title_is_kept_whole_up_to_its_limit() -> None:
-    assert title_of("好" * LONGEST_TITLE) == "好" * LONGEST_TITLE
+    assert check_title("好" * LONGEST_TITLE) == "好" * LONGEST_TITLE
     with pytest.raises(InputError, match="16,385 characters"):
-        title_of("好" * (LONGEST_TITLE + 1))
+        check_title("好" * (LONGEST_TITLE + 1))
 
 
 @pytest.mark.parametrize("empty", ["", " \n\t", "\x00\x1b", "\u202e"])
 def test_a_title_says_something(empty: str) -> None:
     with pytest.raises(InputError, match="title"):
-        title_of(empty)
+        check_title(empty)
 
 
 def test_ids_of_one_maker_grow_even_when_the_clock_stands_or_goes_back() -> None:

@@ -37,7 +37,7 @@ def test_every_version_is_kept_as_it_stood_there(shelf: NoteStore) -> None:
     assert "# me" in path.read_text()
     (old,) = shelf.versions(note.id)
     assert (old.number, old.note.title, old.note.content) == (1, "Title", "said by hand")
-    kept = shelf.inside.path / "history" / note.id / "0001.md"
+    kept = shelf.data.path / "history" / note.id / "0001.md"
     assert kept.read_text() == by_hand
 
 
@@ -52,7 +52,7 @@ def test_a_change_that_changes_nothing_leaves_no_trace(shelf: NoteStore) -> None
 def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: NoteStore) -> None:
     note = make(shelf)
     data = file_of(shelf, note).read_bytes()
-    history = shelf.inside.inside("history").inside(note.id)
+    history = shelf.data.subfolder("history").subfolder(note.id)
     history.create("0001.md", data)  # the crash came before the note itself was written
     assert shelf.rewrite(note.id, lambda n: replace(n, content="two")).version == 2
     history.create("0002.md", b"somebody else's")
@@ -66,30 +66,30 @@ def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: 
 def test_what_is_deleted_can_be_brought_back(shelf: NoteStore) -> None:
     note = make(shelf)
     name = file_of(shelf, note).name
-    shelf.lay_aside(note.id)
+    shelf.move_to_trash(note.id)
     with pytest.raises(UnknownNote):
         shelf.read(note.id)
     with pytest.raises(UnknownNote):
-        shelf.lay_aside(note.id)
-    assert shelf.bring_back(note.id) == note
+        shelf.move_to_trash(note.id)
+    assert shelf.restore_from_trash(note.id) == note
     assert file_of(shelf, note).name == name
     with pytest.raises(NoteConflict, match="not deleted"):
-        shelf.bring_back(note.id)
+        shelf.restore_from_trash(note.id)
 
 
 @pytest.mark.requirement("T6")
 def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: NoteStore) -> None:
     first = make(shelf)
-    shelf.lay_aside(first.id)
+    shelf.move_to_trash(first.id)
     second = make(shelf)
     assert second.id > first.id
-    assert {note.id for _, note in shelf.laid_aside()} == {first.id}
+    assert {note.id for _, note in shelf.trashed()} == {first.id}
 
 
 def test_a_broken_file_is_neither_read_nor_written(shelf: NoteStore) -> None:
     note = make(shelf)
     path = file_of(shelf, note)
-    shelf.look()
+    shelf.refresh()
     path.write_text("---\nid: [\n---\n")
     for use in (shelf.read, lambda one: shelf.rewrite(one, lambda n: replace(n, title="x"))):
         with pytest.raises((BrokenNote, UnknownNote)):
@@ -125,7 +125,7 @@ def test_the_folder_has_a_limit_that_is_said(tmp_path: Path) -> None:
         make(shelf)
     with pytest.raises(StoreError, match="holds 2 notes"):
         make(NoteStore(tmp_path, NoteLimits(most=2)))
-    assert len(shelf.look()) == 2
+    assert len(shelf.refresh()) == 2
 
 
 @pytest.mark.parametrize("wrong", [{"largest": 0}, {"most": 0}, {"patience": -1}])
@@ -136,7 +136,7 @@ def test_limits_make_sense(wrong: dict[str, int]) -> None:
 
 def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None:
     note, ready, done = make(shelf), threading.Event(), threading.Event()
-    path = shelf.inside.path / "lock"
+    path = shelf.data.path / "lock"
 
     def hold() -> None:
         with FolderLock(path, 5, "busy").held():
@@ -156,7 +156,7 @@ def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None
 
 
 def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: NoteStore) -> None:
-    ignored = (shelf.inside.path / ".gitignore").read_text()
+    ignored = (shelf.data.path / ".gitignore").read_text()
     assert {"/lock", "/running", "/index.db*"} <= set(ignored.splitlines())
     assert "history" not in ignored
 

@@ -47,7 +47,7 @@ def test_a_failure_blocks_all_that_follows_and_says_why() -> None:
 
 
 def test_a_need_that_is_gone_blocks() -> None:
-    assert TaskGraph([task("a", "deleted")]).standings["a"].why == "deleted is no task any more"
+    assert TaskGraph([task("a", "deleted")]).standings["a"].why == "deleted is no longer a task"
 
 
 @pytest.mark.requirement("E4.3")

@@ -65,7 +65,7 @@ def test_a_task_takes_only_steps_that_make_sense(notes: Notes) -> None:
     for step in (notes.tasks.start, lambda one: notes.tasks.fail(one, "x"), notes.tasks.give_back):
         with pytest.raises(NoteConflict, match="is done"):
             step(task.id)
-    with pytest.raises(InputError, match="no task"):
+    with pytest.raises(InputError, match="not a task"):
         notes.tasks.finish(note.id)
     for unknown in (note.id, "nobody"):
         with pytest.raises(UnknownNote):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.retrieval.authors import AuthorNames
+from foldline.retrieval.query_mentions import AuthorNames
 
 
 def known(*authors):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.retrieval.dates import DAY, date_windows, nearness
+from foldline.retrieval.query_mentions import DAY, date_windows, nearness
 
 NOW = datetime(2026, 3, 18, 15, tzinfo=UTC).timestamp()  # a Wednesday
 

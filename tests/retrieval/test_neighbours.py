@@ -25,7 +25,7 @@ def test_windows_is_the_other_way_round_and_the_mean_is_exact(places):
         seats.add(number, group, float(place))
     everybody = range(len(places))
     for one in everybody:
-        assert seats.windows(one) == [other for other in sorted(
+        assert seats.seen_with(one) == [other for other in sorted(
             everybody, key=lambda n: (places[n][1], n)) if one in seats.window(other)]  # fmt: skip
         assert len(seats.window(one)) <= BEFORE + 1 + AFTER
     if places:

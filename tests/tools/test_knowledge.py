@@ -122,7 +122,7 @@ def test_sizes_of_chunks_are_given_call_by_call(tool: RAGTool) -> None:
         ("search", {"query": ["x"]}, "string expected"),
         ("add_document", {"file_path": "/nowhere/at/all"}, "cannot be read"),
         ("add_texts", {"texts": ["a"], "document_ids": []}, "1 texts have 0 names"),
-        ("stats", {"namespace": " "}, "no name"),
+        ("stats", {"namespace": " "}, "not a name"),
         ("clear", {}, "confirm: missing"),
     ],
 )

@@ -7,13 +7,13 @@ from foldline.context.comparison import Case as Case
 from foldline.context.comparison import ContextComparison as ContextComparison
 from foldline.context.comparison import acompare as acompare
 from foldline.context.comparison import compare as compare
-from foldline.context.model_judge import Verdict as Verdict
-from foldline.context.model_judge import judge as judge
 from foldline.context.packets import ContextPacket as ContextPacket
 from foldline.context.packets import HistoryMessage as HistoryMessage
 from foldline.context.prompt_lint import Problem as Problem
 from foldline.context.prompt_lint import lint as lint
 from foldline.context.quality import QualityReport as QualityReport
+from foldline.context.quality import Verdict as Verdict
+from foldline.context.quality import judge as judge
 from foldline.context.settings import ContextConfig as ContextConfig
 from foldline.context.sources import ContextSource as ContextSource
 from foldline.context.sources import files as files

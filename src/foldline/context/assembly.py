@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from foldline.context.compression import Shortening, compress, fingerprint
+from foldline.context.compression import compress
 from foldline.context.gathering import Gathered, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import (
@@ -17,7 +17,8 @@ from foldline.context.selection import (
     score_packets,
     select,
 )
-from foldline.context.settings import FLEXIBLE, ContextConfig, Place, place_of
+from foldline.context.settings import FLEXIBLE, ContextConfig, SectionName, section_of
+from foldline.context.shorten import Shortening, fingerprint
 from foldline.context.structure import (
     ContextFrame,
     ContextItem,
@@ -40,7 +41,7 @@ HEADING: Final = 8
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 Selecting: TypeAlias = Callable[[Sequence[ScoredPacket], int, ContextConfig, str], PacketSelection]
 Arranging: TypeAlias = Callable[
-    [Sequence[ContextItem], ContextConfig, Sequence[Place]], tuple[ContextSection, ...]
+    [Sequence[ContextItem], ContextConfig, Sequence[SectionName]], tuple[ContextSection, ...]
 ]
 Compressing: TypeAlias = Callable[[PacketChoice, Shortening], Steps[ContextItem]]
 
@@ -117,14 +118,14 @@ def assemble(task: AssemblyTask) -> Steps[Assembled]:
     return _fit(task, must, items, selection.left_out)
 
 
-def _room(task: AssemblyTask, must: Sequence[ContextItem], more: set[Place]) -> int:
+def _room(task: AssemblyTask, must: Sequence[ContextItem], more: set[SectionName]) -> int:
     """Return what is left for packets that are not mandatory, in tokens."""
     config = task.config
     sections = _arrange(task, must)
     base = task.counter.text(render(sections, task.frame))
     if base > config.max_tokens:
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
-        listed = ", ".join(f"{place_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
+        listed = ", ".join(f"{section_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
         raise CannotFit(
             f"What is mandatory takes {base:,} tokens, {config.max_tokens:,} are allowed: "
             f"{listed}",
@@ -158,11 +159,11 @@ def _fit(
 
 
 def _arrange(task: AssemblyTask, items: Sequence[ContextItem]) -> tuple[ContextSection, ...]:
-    return task.stages.arrange(items, task.config, [place_of(item.packet) for item in items])
+    return task.stages.arrange(items, task.config, [section_of(item.packet) for item in items])
 
 
 def _cost(packet: ContextPacket, task: AssemblyTask) -> int:
-    text = format_packet(packet, packet.content, place_of(packet), task.frame)
+    text = format_packet(packet, packet.content, section_of(packet), task.frame)
     return task.counter.text(text) + SEPARATOR
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NoReturn, Self
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
@@ -49,43 +49,37 @@ UNKNOWN_WINDOW: Final = 32_000
 """The window of a model that does not name its own, in tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextParts:
-    """What a context is made of; see `Context`."""
-
-    query: str
-    sections: tuple[ContextSection, ...]
-    left_out: tuple[LeftOut, ...]
-    sources: tuple[SourceReport, ...]
-    report: QualityReport
-    frame: ContextFrame
-    tokens: int
-    shared: int
-
-
 class Context(str):
     """
     A built context. It is its own text: print it, send it, put it into a message.
 
-    Args:
-        text: The text.
-        parts: What it is made of.
+    ``sections`` stand in the order in which they are written; ``left_out`` are the packets that
+    are not in, each with the reason, and ``sources`` say how each source did. ``report`` says how
+    good it is, with evidence and advice. ``tokens`` is what the text takes, ``shared_tokens`` how
+    many at the beginning are those of the build before: what a prompt cache can hold.
     """
 
-    __slots__ = ("parts",)
-    parts: ContextParts
+    __slots__ = ("__dict__",)
+    query: str
+    frame: ContextFrame
+    sections: tuple[ContextSection, ...]
+    left_out: tuple[LeftOut, ...]
+    sources: tuple[SourceReport, ...]
+    report: QualityReport
+    tokens: int
+    shared_tokens: int
 
-    def __new__(cls, text: str, parts: ContextParts) -> Self:
-        """Make a context; see the class."""
+    def __new__(cls, text: str, **parts: Any) -> Self:
+        """Make a context of its text and of what it is made of; see the class."""
         made = super().__new__(cls, text)
-        object.__setattr__(made, "parts", parts)
+        vars(made).update(parts)
         return made
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a context does not change; {name!r} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (str(self), self.parts))
+        return (partial(type(self), str(self), **vars(self)), ())
 
     @property
     def text(self) -> str:
@@ -95,45 +89,15 @@ class Context(str):
     @property
     def messages(self) -> list[dict[str, str]]:
         """The same as chat messages: a system message that never changes, and the user's."""
-        return as_messages(self.parts.sections, self.parts.frame)
-
-    @property
-    def sections(self) -> tuple[ContextSection, ...]:
-        """The sections, in the order in which they stand."""
-        return self.parts.sections
+        return as_messages(self.sections, self.frame)
 
     @property
     def packets(self) -> tuple[ContextPacket, ...]:
         """The packets that are in, as they were given, in the order in which they stand."""
         return tuple(item.packet for section in self.sections for item in section.items)
 
-    @property
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """The packets that are not in, each with the reason."""
-        return self.parts.left_out
-
-    @property
-    def sources(self) -> tuple[SourceReport, ...]:
-        """How each source did."""
-        return self.parts.sources
-
-    @property
-    def report(self) -> QualityReport:
-        """How good it is, with evidence and advice."""
-        return self.parts.report
-
-    @property
-    def tokens(self) -> int:
-        """What the text takes, in tokens."""
-        return self.parts.tokens
-
-    @property
-    def shared_tokens(self) -> int:
-        """Tokens at the beginning that are those of the build before: what a cache can hold."""
-        return self.parts.shared
-
     def explain(self) -> list[dict[str, Any]]:
-        """Tell of every packet where it went, and why."""
+        """Return for every packet where it went, and why."""
         inside = [
             _row(item, section.place, item.tokens, item.whole, item.method)
             | {"why": item.note or ("mandatory" if item.packet.mandatory else "chosen")}
@@ -174,7 +138,7 @@ class ContextBuilder:
         counter: What counts a text; default the best at hand.
         model: Summarizes long prose: a model, or a function of an `Ask`. None goes without.
         embedder: Judges meaning besides words; None goes by words.
-        clock: Tells the time, in seconds since 1970.
+        clock: Returns the time, in seconds since 1970.
         stages: Other stages than the usual ones.
     """
 
@@ -220,7 +184,7 @@ class ContextBuilder:
 
         Args:
             user_query: What is asked.
-            conversation_history: What was said before, the oldest first; see
+            conversation_history: The messages before, the oldest first; see
                 `foldline.context.sources.history`.
             system_instructions: Role and rules; always in, whole.
             custom_packets: Other pieces of information.
@@ -231,7 +195,7 @@ class ContextBuilder:
 
         Raises:
             CannotFit: What is mandatory is larger than the budget; the error lists it.
-            InputError: The query is empty, or a message or packet is none.
+            InputError: The query is empty, or a message or packet is invalid.
         """
         made = self.abuild(
             user_query, conversation_history, system_instructions, custom_packets, output=output
@@ -272,13 +236,9 @@ class ContextBuilder:
             self._former_short,
             self._stages,
         )
-        made = await self._assemble(task)
-        return await asyncio.to_thread(self._context, task, made, gathered)
-
-    async def _assemble(self, task: AssemblyTask) -> Assembled:
         steps = within(assemble(task), SUMMARIES, task.reader, self._counter.text)
         made, _ = await drive_in_threads(steps, lambda ask: arun_ask(self._model, ask))
-        return made
+        return await asyncio.to_thread(self._context, task, made, gathered)
 
     def _context(self, task: AssemblyTask, made: Assembled, gathered: Gathered) -> Context:
         shared = made.text[: shared_prefix(self._former_text, made.text)]
@@ -290,19 +250,19 @@ class ContextBuilder:
             tokens=made.tokens,
             max_tokens=self.config.max_tokens,
             sources=gathered.sources,
-            tongue=task.frame.tongue,
+            lang=task.frame.lang,
         )
-        parts = ContextParts(
-            task.query,
-            made.sections,
-            made.left_out,
-            gathered.sources,
-            report,
-            task.frame,
-            made.tokens,
-            self._counter.text(shared),
+        return Context(
+            made.text,
+            query=task.query,
+            frame=task.frame,
+            sections=made.sections,
+            left_out=made.left_out,
+            sources=gathered.sources,
+            report=report,
+            tokens=made.tokens,
+            shared_tokens=self._counter.text(shared),
         )
-        return Context(made.text, parts)
 
 
 def _check_query(query: Any) -> str:

@@ -40,7 +40,7 @@ class Case:
 
     Args:
         query: The question.
-        history: What was said before.
+        history: The messages before it.
         instructions: Role and rules.
         packets: Other pieces of information.
         facts: Words that the context must hold to be answered from; they make the recall.
@@ -92,7 +92,7 @@ class ContextComparison:
         Return the row of a figure.
 
         Raises:
-            InputError: There is none of this name.
+            InputError: There is no figure of this name.
         """
         for row in self.rows:
             if row.figure == figure:

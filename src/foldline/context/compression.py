@@ -21,25 +21,16 @@ One pure function, one table (docs/context.md shows it, a test compares the two)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import PacketChoice
-from foldline.context.settings import ContextWords
-from foldline.context.shorten import (
-    shorten_mixed,
-    shorten_to_ends,
-    shorten_to_excerpt,
-    shorten_to_window,
-)
+from foldline.context.shorten import Shortening, fingerprint, shorten_by
 from foldline.context.structure import ContextItem
-from foldline.core.asks import Ask, ModelLimits, Steps
+from foldline.core.asks import Ask, Steps
 from foldline.relevance.names import is_exact, items
 from foldline.relevance.terms import term_set
-from foldline.values.tokens import TokenCounter
 
 Kind: TypeAlias = Literal["conversation", "log", "code", "data", "prose"]
 Method: TypeAlias = Literal["keep", "repeat", "truncate", "window", "mixed", "excerpt", "summary"]
@@ -57,7 +48,7 @@ SUMMARY_SHARE: Final = 0.5
 """Where more than this fraction fits, sentences as they stand keep more than other words."""
 
 SAMPLE: Final = 20_000
-"""Characters by which the kind of a text is told."""
+"""Characters that are looked at to recognize the kind of a text."""
 
 _TYPES: Final[dict[Kind, str]] = {
     "conversation": "conversation conversation_summary",
@@ -133,7 +124,7 @@ def choose_method(
 
 
 def kind_of(packet: ContextPacket) -> Kind:
-    """Tell what sort of text a packet holds: by its type, else by the look of its lines."""
+    """Return what sort of text a packet holds: by its type, else by the look of its lines."""
     known = KIND_OF_TYPE.get(packet.type)
     if known is not None:
         return known
@@ -166,22 +157,6 @@ PROMPT_TOKENS: Final = 400
 SECONDS: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Shortening:
-    """
-    What shortening needs to know.
-
-    ``former`` holds the shorter forms that the build before sent, by `fingerprint`; ``reader`` is
-    the model that may summarize, None for none.
-    """
-
-    query: str
-    counter: TokenCounter
-    words: ContextWords
-    reader: ModelLimits | None = None
-    former: Mapping[str, str] = field(default_factory=dict)
-
-
 def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
     """
     Shorten a packet to its room.
@@ -211,7 +186,7 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
         if refused:
             chosen = ShorteningMethod("excerpt", f"the summary was not used: {refused}")
     if chosen.method not in ("repeat", "summary"):
-        text = without_model(chosen.method, packet.content, room, how)
+        text = shorten_by(chosen.method, packet.content, room, how)
     return ContextItem(
         packet=packet,
         text=text,
@@ -222,21 +197,6 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
         relevance=scored.relevance,
         score=scored.score,
     )
-
-
-def without_model(method: str, text: str, room: int, how: Shortening) -> str:
-    """Shorten a text by a method that asks nobody; see `foldline.context.shorten`."""
-    match method:
-        case "truncate":
-            return shorten_to_ends(text, room, how.counter, how.words)
-        case "window":
-            return shorten_to_window(text, room, how.counter, how.words)
-        case "mixed":
-            return shorten_mixed(text, how.query, room, how.counter, how.words)
-        case "excerpt":
-            return shorten_to_excerpt(text, how.query, room, how.counter, how.words)
-        case _:
-            return text
 
 
 def _summary(packet: ContextPacket, room: int, how: Shortening) -> Steps[tuple[str, str]]:
@@ -258,9 +218,3 @@ def _summary(packet: ContextPacket, room: int, how: Shortening) -> Steps[tuple[s
     if made_up:
         return "", f"it names {made_up[0][:60]!r}, which the text does not"
     return text, ""
-
-
-def fingerprint(packet: ContextPacket) -> str:
-    """Return the same digits for the same text, in every process."""
-    data = packet.content.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=16).hexdigest()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from foldline.concurrency import start_thread
 from foldline.context.packets import ContextPacket
-from foldline.context.settings import FLEXIBLE, PLACE_OF_TYPE, place_of
+from foldline.context.settings import FLEXIBLE, SECTION_OF_TYPE, section_of
 from foldline.context.sources import ContextSource, field_of
 from foldline.errors import FoldlineError, InputError
 from foldline.tools.output import ToolOutput
@@ -40,7 +40,7 @@ def packets_from(result: Any, kind: str, source: str) -> tuple[ContextPacket, ..
 
     Args:
         result: Packets, texts, mappings, objects with a text, a `ToolOutput`, or a list of them.
-        kind: The type of packets that do not tell theirs.
+        kind: The type of packets that do not name theirs.
         source: Name of the source; for packets that have no name.
 
     Raises:
@@ -106,7 +106,7 @@ def _mapping(value: Mapping[str, Any], kind: str, source: str) -> Iterator[Conte
 
 def _as_data(packet: ContextPacket, kind: str) -> ContextPacket:
     """Return a record where data stands: what was found does not say that it is a rule."""
-    if place_of(packet) in (*FLEXIBLE, PLACE_OF_TYPE.get(kind)):
+    if section_of(packet) in (*FLEXIBLE, SECTION_OF_TYPE.get(kind)):
         return packet
     known = {k: v for k, v in packet.metadata.items() if k not in ("section", "note_type")}
     return replace(packet, metadata={**known, "type": kind})

@@ -9,7 +9,7 @@ from typing import Final
 from unicodedata import normalize
 
 from foldline.context.packets import ContextPacket
-from foldline.context.shorten import units
+from foldline.context.shorten import split_units
 from foldline.context.structure import ContextItem
 from foldline.relevance.terms import UNSPACED, flat_rarity, term_set, terms
 
@@ -72,7 +72,7 @@ def density(items: Sequence[ContextItem]) -> QualityMeasure:
     shares = []
     for item in items:
         telling = whole = 0
-        for unit in units(item.text):
+        for unit in split_units(item.text):
             found = set(terms(unit))
             new = found - known_terms
             whole += max(1, len(unit))

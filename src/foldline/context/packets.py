@@ -104,7 +104,7 @@ class ContextPacket:
 @dataclass(frozen=True, slots=True)
 class HistoryMessage:
     """
-    Something that was said.
+    One message of a conversation.
 
     Args:
         content: The text.
@@ -122,7 +122,7 @@ def parse_time(value: Any) -> datetime | None:
     Read a time in any of the forms that a packet takes.
 
     Raises:
-        InputError: It is none.
+        InputError: It is not a time.
     """
     if value is None:
         return None
@@ -136,7 +136,7 @@ def parse_time(value: Any) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     raise InputError(
-        f"{str(value)[:60]!r} is no time",
+        f"{str(value)[:60]!r} is not a time",
         field="timestamp",
         hint="Give a datetime, seconds since 1970, or ISO 8601 text.",
     )

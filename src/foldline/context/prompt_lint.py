@@ -144,7 +144,7 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         raise InputError("There is no prompt to look at", hint="Give a text.")
     if len(prompt) > MOST_CHARACTERS:
         raise InputError(
-            f"A prompt of {len(prompt):,} characters is no prompt", hint="Give the rules alone."
+            f"A prompt of {len(prompt):,} characters is not a prompt", hint="Give the rules alone."
         )
     found_sentences = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (
@@ -223,7 +223,7 @@ def _contradicting(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Prob
 
 
 def _missing(prompt: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find what a prompt of any use tells: who, in which form; and sections where it is long."""
+    """Find what a prompt lacks: a role, a form of the answer, sections where it is long."""
     first = found_sentences[0] if found_sentences else Sentence(prompt.strip(), 1, frozenset())
     if not ROLE.search(prompt):
         yield _problem("no role", first, severity="hint")

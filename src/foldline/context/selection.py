@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.context.packets import ContextPacket
-from foldline.context.settings import ContextConfig, Place, place_of
-from foldline.context.shorten import units
+from foldline.context.settings import ContextConfig, SectionName, section_of
+from foldline.context.shorten import split_units
 from foldline.relevance.terms import cut_terms, flat_rarity, term_set
 from foldline.retrieval.documents import Document, diverse
 from foldline.retrieval.embedding import Embedder
@@ -52,7 +52,7 @@ class ScoredPacket:
     """
 
     packet: ContextPacket
-    place: Place
+    place: SectionName
     tokens: int
     terms: frozenset[str] = field(repr=False)
     relevance: float
@@ -119,7 +119,7 @@ def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, floa
 
 def _together(says: Mapping[str, float], text: str) -> float:
     """Return the largest share of the query that one line or sentence holds."""
-    lines = (says.keys() & cut_terms(unit) for unit in units(text[:LONGEST_LOOK]))
+    lines = (says.keys() & cut_terms(unit) for unit in split_units(text[:LONGEST_LOOK]))
     return max((sum(says[term] for term in line) for line in lines), default=0.0)
 
 
@@ -178,7 +178,7 @@ def score_packets(
         if age is not None:
             score = config.relevance_weight * relevance + config.recency_weight * age
         words = term_set(packet.content)
-        place = place_of(packet)
+        place = section_of(packet)
         out.append(
             ScoredPacket(packet, place, tokens, words, relevance, age, score, parts, found.matched)
         )
@@ -257,14 +257,14 @@ class PacketSelection:
 class _Room:
     """What is left of the whole room and of that of each section, in tokens."""
 
-    def __init__(self, whole: int, sections: Mapping[Place, float]) -> None:
+    def __init__(self, whole: int, sections: Mapping[SectionName, float]) -> None:
         self.whole = whole
         self._sections = {place: int(share * whole) for place, share in sections.items()}
 
-    def at(self, place: Place) -> int:
+    def at(self, place: SectionName) -> int:
         return min(self.whole, self._sections.get(place, self.whole))
 
-    def take(self, place: Place, tokens: int) -> None:
+    def take(self, place: SectionName, tokens: int) -> None:
         self.whole -= tokens
         if place in self._sections:
             self._sections[place] -= tokens

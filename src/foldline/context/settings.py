@@ -13,17 +13,17 @@ from foldline.context.packets import ContextPacket
 from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
 
-Place: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
+SectionName: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
 """Rules, question, where the work stands, what was looked up, what was said, what is wanted."""
 
-PLACES: Final[tuple[Place, ...]] = get_args(Place)
+SECTION_NAMES: Final[tuple[SectionName, ...]] = get_args(SectionName)
 
 Order: TypeAlias = Literal["standard", "cache"]
 Form: TypeAlias = Literal["brackets", "xml"]
-Tongue: TypeAlias = Literal["auto", "en", "zh"]
+LanguageChoice: TypeAlias = Literal["auto", "en", "zh"]
 
-ORDERS: Final[Mapping[Order, tuple[Place, ...]]] = {
-    "standard": PLACES,
+ORDERS: Final[Mapping[Order, tuple[SectionName, ...]]] = {
+    "standard": SECTION_NAMES,
     # What never changes, then what only grows, then what is new with every question.
     "cache": ("role", "output", "context", "state", "evidence", "task"),
 }
@@ -36,18 +36,18 @@ def read_texts(name: str) -> dict[str, Any]:
 
 HEADINGS: Final = read_texts("headings.toml")
 
-TAGS: Final[Mapping[Place, str]] = {place: place for place in PLACES} | {
+TAGS: Final[Mapping[SectionName, str]] = {place: place for place in SECTION_NAMES} | {
     "role": "role_and_policies"
 }
 
-TYPES: Final[Mapping[Place, str]] = {
+TYPES: Final[Mapping[SectionName, str]] = {
     "role": "system_instruction system role policy",
     "task": "task",
     "state": "state task_state task_plan plan blocker action",
     "evidence": "rag_result knowledge document evidence file reference conclusion",
     "output": "output",
 }
-PLACE_OF_TYPE: Final = {kind: place for place, kinds in TYPES.items() for kind in kinds.split()}
+SECTION_OF_TYPE: Final = {kind: place for place, kinds in TYPES.items() for kind in kinds.split()}
 """Types that are not listed stand under Context: nothing that was chosen is left unshown."""
 
 
@@ -65,13 +65,13 @@ class ContextWords:
 WORDS: Final = {name: ContextWords(**words) for name, words in read_texts("words.toml").items()}
 
 
-def place_of(packet: ContextPacket) -> Place:
+def section_of(packet: ContextPacket) -> SectionName:
     """Return the section of a packet: the one it names, that of its type, else Context."""
     named = packet.metadata.get("section")
-    if named in PLACES:
+    if named in SECTION_NAMES:
         return named  # type: ignore[no-any-return]  # one of the six
     kind = packet.metadata.get("note_type") if packet.type == "note" else packet.type
-    return PLACE_OF_TYPE.get(str(kind), "context")
+    return SECTION_OF_TYPE.get(str(kind), "context")
 
 
 FLEXIBLE: Final = ("state", "evidence", "context")
@@ -113,7 +113,7 @@ class ContextConfig:
         source_seconds: The time that each source has.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     max_tokens: int = 3000
@@ -127,10 +127,10 @@ class ContextConfig:
     recent_messages: int = 5
     recent_relevance: float = 0.6
     largest_share: float = 0.5
-    section_budgets: Mapping[Place, float] = field(default_factory=dict, hash=False)
+    section_budgets: Mapping[SectionName, float] = field(default_factory=dict, hash=False)
     order: Order = "standard"
     form: Form = "brackets"
-    language: Tongue = "auto"
+    language: LanguageChoice = "auto"
     source_seconds: float = 10.0
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class ContextConfig:
         positive("source_seconds", self.source_seconds)
         check_name("order", self.order, get_args(Order))
         check_name("form", self.form, get_args(Form))
-        check_name("language", self.language, get_args(Tongue))
+        check_name("language", self.language, get_args(LanguageChoice))
         if not math.isclose(self.recency_weight + self.relevance_weight, 1.0, abs_tol=1e-6):
             raise BudgetError(
                 f"recency_weight and relevance_weight make {self.recency_weight:g} + "
@@ -155,7 +155,7 @@ class ContextConfig:
         if not isinstance(self.section_budgets, Mapping):
             raise BudgetError("section_budgets is a mapping from a section to a fraction.")
         for name, share in self.section_budgets.items():
-            check_name("section", name, PLACES)
+            check_name("section", name, SECTION_NAMES)
             if name not in FLEXIBLE:
                 raise BudgetError(
                     f"The section {name!r} holds what is mandatory and has no budget.",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
+from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextWords
+from foldline.core.asks import ModelLimits
 from foldline.relevance.alarms import is_alarm
 from foldline.relevance.names import items
 from foldline.relevance.terms import flat_rarity, terms
@@ -21,7 +25,7 @@ LAST: Final = 0.4
 """Fraction of a mixed text that is its end; the rest is what answers from before."""
 
 TRIES: Final = 12
-"""How often a cut is made anew to come below its size."""
+"""How often a cut is repeated to come below its size."""
 
 MOST_UNITS: Final = 20_000
 """Lines or sentences that are compared; what is beyond them counts as the middle of a cut."""
@@ -38,34 +42,55 @@ _SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]++|[.!?]++(?!\s|$))*+(?:[.!?
 """A point inside a name or a number ends no sentence."""
 
 
-def shorten_to_ends(text: str, room: int, counter: TokenCounter, words: ContextWords) -> str:
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """
+    What shortening needs to know.
+
+    ``former`` holds the shorter forms that the build before sent, by `fingerprint`; ``reader`` is
+    the model that may summarize, None for none.
+    """
+
+    query: str
+    counter: TokenCounter
+    words: ContextWords
+    reader: ModelLimits | None = None
+    former: Mapping[str, str] = field(default_factory=dict)
+
+
+def fingerprint(packet: ContextPacket) -> str:
+    """Return the same digits for the same text, in every process."""
+    data = packet.content.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def shorten_to_ends(text: str, room: int, how: Shortening) -> str:
     """
     Keep the beginning and the end of a text.
 
     Args:
         text: The text.
         room: What the result may take, in tokens.
-        counter: What counts.
-        words: How the gap is told.
+        how: What counts, and how the gap is marked.
 
     Returns:
         The text itself if it fits, else its ends around a mark; "" when not even the mark fits.
     """
-    whole = counter.text(text)
+    whole = how.counter.text(text)
     if whole <= room:
         return text
-    mark = words.cut.format(tokens=whole, whole=whole)
-    size = max(0, room - counter.text(mark)) * len(text) / max(1, whole)
+    mark = how.words.cut.format(tokens=whole, whole=whole)
+    size = max(0, room - how.counter.text(mark)) * len(text) / max(1, whole)
     for _ in range(TRIES):
         head, tail = int(size * HEAD), int(size * (1 - HEAD))
         first, last = _at_line(text, head), _from_line(text, len(text) - tail)
-        kept = counter.text(text[:first]) + counter.text(text[last:])
-        mark = words.cut.format(tokens=max(1, whole - kept), whole=whole)
+        kept = how.counter.text(text[:first]) + how.counter.text(text[last:])
+        mark = how.words.cut.format(tokens=max(1, whole - kept), whole=whole)
         short = "\n".join(p for p in (text[:first].rstrip(), mark, text[last:].lstrip()) if p)
-        if counter.text(short) <= room:
+        if how.counter.text(short) <= room:
             return short
         size *= 0.85
-    return mark if counter.text(mark) <= room else ""
+    return mark if how.counter.text(mark) <= room else ""
 
 
 def _at_line(text: str, position: int) -> int:
@@ -79,31 +104,29 @@ def _from_line(text: str, position: int) -> int:
     return position if start < 0 else start
 
 
-def shorten_to_window(text: str, room: int, counter: TokenCounter, words: ContextWords) -> str:
+def shorten_to_window(text: str, room: int, how: Shortening) -> str:
     """Keep the last lines of a text; one that is too long is cut."""
-    if counter.text(text) <= room:
+    if how.counter.text(text) <= room:
         return text
     lines = text.split("\n")
-    first = _tail(lines, room - counter.text(words.gap.format(lines=len(lines))) - 1, counter)
+    first = _tail(lines, room - how.counter.text(how.words.gap.format(lines=len(lines))) - 1, how)
     while first < len(lines):
-        short = "\n".join((words.gap.format(lines=first), *lines[first:]))
-        if counter.text(short) <= room:
+        short = "\n".join((how.words.gap.format(lines=first), *lines[first:]))
+        if how.counter.text(short) <= room:
             return short
         first += 1  # together, lines may take a little more than one by one
-    return shorten_to_ends(text, room, counter, words)
+    return shorten_to_ends(text, room, how)
 
 
-def _tail(lines: Sequence[str], room: int, counter: TokenCounter) -> int:
+def _tail(lines: Sequence[str], room: int, how: Shortening) -> int:
     """Return the first of the last lines that fit."""
     first = len(lines)
-    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= room:
+    while first > 0 and (cost := how.counter.text(lines[first - 1]) + 1) <= room:
         first, room = first - 1, room - cost
     return first
 
 
-def shorten_to_excerpt(
-    text: str, query: str, room: int, counter: TokenCounter, words: ContextWords
-) -> str:
+def shorten_to_excerpt(text: str, room: int, how: Shortening) -> str:
     """
     Keep the lines or sentences that answer a query, as they stand and in their order.
 
@@ -112,20 +135,18 @@ def shorten_to_excerpt(
 
     Args:
         text: The text.
-        query: What is asked.
         room: What the result may take, in tokens.
-        counter: What counts.
-        words: How gaps are told.
+        how: What is asked, what counts, and how gaps are marked.
 
     Returns:
         The excerpt; a truncation where nothing in the text stands out.
     """
-    if counter.text(text) <= room:
+    if how.counter.text(text) <= room:
         return text
-    found = units(text)
-    values = _worth(found, query)
-    gap = counter.text(words.gap.format(lines=100)) + 1
-    costs = [counter.text(unit) + 1 for unit in found]
+    found = split_units(text)
+    values = _worth(found, how.query)
+    gap = how.counter.text(how.words.gap.format(lines=100)) + 1
+    costs = [how.counter.text(unit) + 1 for unit in found]
     ranked = [(-values[at] / (costs[at] + gap / 2), at) for at in range(len(found)) if values[at]]
     heapq.heapify(ranked)
     kept: set[int] = set()
@@ -136,32 +157,41 @@ def shorten_to_excerpt(
         if need <= left:
             kept.add(at)
             left -= need
-    short = _join(found, kept, words)
-    while kept and counter.text(short) > room:
+    short = _join(found, kept, how)
+    while kept and how.counter.text(short) > room:
         kept.remove(min(kept, key=lambda at: values[at]))
-        short = _join(found, kept, words)
-    return short if kept else shorten_to_ends(text, room, counter, words)
+        short = _join(found, kept, how)
+    return short if kept else shorten_to_ends(text, room, how)
 
 
-def shorten_mixed(
-    text: str, query: str, room: int, counter: TokenCounter, words: ContextWords
-) -> str:
+def shorten_mixed(text: str, room: int, how: Shortening) -> str:
     """Keep the last lines, and before them those that answer; see `shorten_to_excerpt`."""
-    if counter.text(text) <= room:
+    if how.counter.text(text) <= room:
         return text
     lines = text.split("\n")
-    first = _tail(lines, int(room * LAST), counter)
+    first = _tail(lines, int(room * LAST), how)
     last = "\n".join(lines[first:])
-    before = shorten_to_excerpt(
-        "\n".join(lines[:first]), query, room - counter.text(last) - 1, counter, words
-    )
+    before = shorten_to_excerpt("\n".join(lines[:first]), room - how.counter.text(last) - 1, how)
     short = f"{before}\n{last}" if before and last else before or last
-    if counter.text(short) <= room:
+    if how.counter.text(short) <= room:
         return short
-    return shorten_to_excerpt(text, query, room, counter, words)
+    return shorten_to_excerpt(text, room, how)
 
 
-def units(text: str) -> list[str]:
+_WAYS: Final = {
+    "truncate": shorten_to_ends,
+    "window": shorten_to_window,
+    "mixed": shorten_mixed,
+    "excerpt": shorten_to_excerpt,
+}
+
+
+def shorten_by(method: str, text: str, room: int, how: Shortening) -> str:
+    """Shorten a text by a method that asks no model; by "keep" it stays as it is."""
+    return _WAYS[method](text, room, how) if method in _WAYS else text
+
+
+def split_units(text: str) -> list[str]:
     """Cut a text into lines, and long lines into sentences."""
     out: list[str] = []
     for line in text.split("\n"):
@@ -199,7 +229,7 @@ def _gaps(kept: set[int], at: int, count: int) -> int:
     return 1 - before - after
 
 
-def _join(found: Sequence[str], kept: set[int], words: ContextWords) -> str:
+def _join(found: Sequence[str], kept: set[int], how: Shortening) -> str:
     out: list[str] = []
     missing = 0
     for at, unit in enumerate(found):
@@ -207,9 +237,9 @@ def _join(found: Sequence[str], kept: set[int], words: ContextWords) -> str:
             missing += bool(unit.strip())
             continue
         if missing:
-            out.append(words.gap.format(lines=missing))
+            out.append(how.words.gap.format(lines=missing))
             missing = 0
         out.append(unit.strip("\n") if unit.strip() else "")
     if missing:
-        out.append(words.gap.format(lines=missing))
+        out.append(how.words.gap.format(lines=missing))
     return "\n".join(out)

@@ -49,7 +49,7 @@ class ContextSource:
         fetch: Gets the query and returns packets, or anything that
             `foldline.context.gathering.packets_from` reads; an ordinary function, which runs in a
             thread, or an async one.
-        type: The type of packets that do not tell theirs.
+        type: The type of packets that do not name theirs.
         seconds: The time that it has; None for that of the configuration.
         searches: Whether it gives what it found for the query, the best first; that counts as a
             reason to take it, even where its words are others than those of the query.
@@ -177,7 +177,7 @@ def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
         role, content, when = (getattr(message, name, None) for name in names)
     text = content if isinstance(content, str) else "\n".join(_blocks(content))
     if not isinstance(role, str) or (content is None and not isinstance(message, Mapping)):
-        raise InputError("this is no message: it has no role or no content", index=index)
+        raise InputError("this is not a message: it has no role or no content", index=index)
     return role, text, when
 
 
@@ -197,14 +197,14 @@ def _blocks(content: Any) -> Iterator[str]:
 
 
 def files(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
-    """Make a source that loads files whole, each a packet; what is no text is left out."""
+    """Make a source that loads whole files, each a packet; binary files are left out."""
     chosen = tuple(Path(path) for path in paths)
     return ContextSource("files", lambda _: [*_load(chosen, MOST_BYTES)], "file")
 
 
 def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """
-    Make a source that only tells of files: path, size, first words; for tools to load later.
+    Make a source of references to files: path, size, first words; for tools to load later.
 
     This is the just-in-time half: a reference costs some twenty tokens, whatever the file costs.
     """
@@ -253,4 +253,6 @@ def _walk(paths: Iterable[Path]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         else:
-            raise InputError(f"{path} is no file that can be read", hint="Name files or folders.")
+            raise InputError(
+                f"{path} is not a file that can be read", hint="Name files or folders."
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -13,16 +14,16 @@ from foldline.context.packets import ContextPacket
 from foldline.context.settings import (
     HEADINGS,
     ORDERS,
-    PLACES,
+    SECTION_NAMES,
     TAGS,
     WORDS,
     ContextConfig,
     ContextWords,
     Form,
-    Place,
+    SectionName,
 )
 from foldline.relevance.language import CHINESE, language
-from foldline.values.tags import tag_starts
+from foldline.values.tags import escape_attribute, tag_starts
 
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""
@@ -64,7 +65,7 @@ class ContextItem:
 class ContextSection:
     """One section: where it stands, and what is in it, in order."""
 
-    place: Place
+    place: SectionName
     items: tuple[ContextItem, ...]
 
     @property
@@ -77,25 +78,24 @@ class ContextSection:
 class ContextFrame:
     """How sections are written: their order, the notation and the words."""
 
-    order: tuple[Place, ...]
+    order: tuple[SectionName, ...]
     form: Form
     headings: str
-    tongue: str
+    lang: str
     words: ContextWords
 
     @classmethod
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
-        tongue = config.language
-        code = tongue
-        if tongue == "auto":
-            code = "zh" if language([query]) is CHINESE else "en"
-        headings = "zh" if tongue == "zh" else "en"
-        return cls(ORDERS[config.order], config.form, headings, code, WORDS[code])
+        lang: str = config.language
+        headings = "zh" if lang == "zh" else "en"
+        if lang == "auto":
+            lang = "zh" if language([query]) is CHINESE else "en"
+        return cls(ORDERS[config.order], config.form, headings, lang, WORDS[lang])
 
 
 def arrange(
-    items: Iterable[ContextItem], config: ContextConfig, places: Sequence[Place]
+    items: Iterable[ContextItem], config: ContextConfig, places: Sequence[SectionName]
 ) -> tuple[ContextSection, ...]:
     """
     Put items into their sections.
@@ -109,7 +109,7 @@ def arrange(
         config: The order.
         places: The section of each item.
     """
-    inside: dict[Place, list[ContextItem]] = {place: [] for place in PLACES}
+    inside: dict[SectionName, list[ContextItem]] = {place: [] for place in SECTION_NAMES}
     for item, place in zip(items, places, strict=True):
         inside[place].append(item)
     by_content = config.order == "cache"
@@ -133,7 +133,9 @@ def _rank(item: ContextItem, by_content: bool) -> tuple[int, float, str, str]:
     return (2, 0.0, str(packet.metadata.get("source", "")), f"{packet.label}{digest}")
 
 
-def format_packet(packet: ContextPacket, text: str, place: Place, frame: ContextFrame) -> str:
+def format_packet(
+    packet: ContextPacket, text: str, place: SectionName, frame: ContextFrame
+) -> str:
     """Write one item: fenced, with what can be cited of its source."""
     text = text.strip("\n")
     if packet.type == "memory":
@@ -142,7 +144,7 @@ def format_packet(packet: ContextPacket, text: str, place: Place, frame: Context
     source = _cite(source) if place == "evidence" else ""
     if frame.form == "xml":
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
-        cited = f' source="{_attribute(source)}"' if source else ""
+        cited = f' source="{escape_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
     safe = text if place == "role" else "".join(map(_fence, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
@@ -161,10 +163,6 @@ def _fence(line: str) -> str:
         seen = (sign for sign in normalize("NFKC", bare) if category(sign) != "Cf")
         bare = "".join(seen).strip()
     return f"\\{line}" if bare.casefold() in _HEADINGS else line
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
 def render(sections: Iterable[ContextSection], frame: ContextFrame) -> str:
@@ -195,11 +193,5 @@ def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list
 def shared_prefix(one: str, other: str) -> int:
     """Return how many characters two texts have in common from their beginning on."""
     # Comparing slices, in a binary search, is many times faster than character by character.
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    sizes = range(1, min(len(one), len(other)) + 1)
+    return bisect_left(sizes, True, key=lambda size: one[:size] != other[:size])

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import InputError
-from foldline.memory.damage import as_bytes, reading_rows
-from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
-from foldline.memory.schema import FORGOTTEN, LIVE
+from foldline.memory.database import FORGOTTEN, LIVE, as_bytes, reading_rows
+from foldline.memory.items import (
+    KINDS,
+    Kind,
+    MemoryItem,
+    as_kind,
+    check_name,
+    check_time,
+    clamp_importance,
+)
 from foldline.sql import Connection
 from foldline.type_checks import check_fields
 
@@ -43,30 +50,26 @@ class Filter:
     until: float | None = None
     session: str | None = None
 
-    def admits(self) -> Callable[[FilterFacts], bool] | None:
-        """Return a check of a memory, its time apart; None where all memories are meant."""
-        if self == Filter(self.now):
-            return None
-        kinds, least, session = self.kinds or KINDS, self.min_importance, self.session
-        since = -math.inf if self.since is None else self.since
-        until = math.inf if self.until is None else self.until
-        return lambda fact: (
-            fact.kind in kinds
-            and fact.importance >= least
-            and since <= fact.happened <= until
-            and session in (None, fact.session)
+    @property
+    def is_open(self) -> bool:
+        """Whether every memory is meant whose time is not over."""
+        return self == Filter(self.now)
+
+    def admits(self, facts: FilterFacts) -> bool:
+        """Return True if a memory is meant; `condition` is the same in SQL."""
+        return (
+            facts.kind in (self.kinds or KINDS)
+            and facts.importance >= self.min_importance
+            and (self.since is None or facts.happened >= self.since)
+            and (self.until is None or facts.happened <= self.until)
+            and self.session in (None, facts.session)
+            and (facts.expires is None or facts.expires > self.now)
         )
 
     @property
     def values(self) -> dict[str, Any]:
         """The values of `condition`, by their names."""
-        return {
-            "now": self.now,
-            "min_importance": self.min_importance,
-            "since": self.since,
-            "until": self.until,
-            "session": self.session,
-        }
+        return {name: getattr(self, name) for name in self.__slots__ if name != "kinds"}
 
     @property
     def condition(self) -> str:
@@ -81,6 +84,34 @@ class Filter:
             ("session = :session", self.session is not None),
         )
         return " AND ".join(part for part, active in parts if active)
+
+
+def make_filter(
+    now: float,
+    kinds: Iterable[Kind],
+    min_importance: float,
+    time_range: Sequence[float | None] | None,
+    session: str | None,
+) -> Filter:
+    """
+    Return a filter of what was given.
+
+    Raises:
+        InputError: A kind, an importance or a time is invalid, or the range ends before it begins.
+    """
+    names = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if time_range is not None and len(time_range) != 2:
+        raise InputError("a range of time has a beginning and an end", field="time_range")
+    since, until = (
+        None if one is None else check_time(one, "time_range")
+        for one in (time_range or (None, None))
+    )
+    if since is not None and until is not None and since > until:
+        raise InputError("the range of time ends before it begins", field="time_range")
+    if session is not None:
+        check_name(session, "session", empty=True)
+    kept = tuple(map(as_kind, names))
+    return Filter(now, kept, clamp_importance(min_importance), since, until, session)
 
 
 _ORDERS: Final = {
@@ -158,7 +189,7 @@ class UserRows:
 
     Args:
         connection: The transaction.
-        user: Whose.
+        user: The owner of the memories.
     """
 
     connection: Connection
@@ -210,7 +241,7 @@ class UserRows:
             keep: How many stay.
 
         Raises:
-            InputError: There is no such way to choose, or a number is none.
+            InputError: There is no such way to choose, or a number is invalid.
         """
         if by not in _CHOICES:
             raise InputError(
@@ -220,7 +251,7 @@ class UserRows:
             )
         for field, value in (("threshold", threshold), ("max_age", max_age)):
             if not math.isfinite(value):
-                raise InputError(f"{value!r} is no number to compare with", field=field)
+                raise InputError(f"{value!r} is not a number to compare with", field=field)
         condition, order = _CHOICES[by]
         kept = min(max(0, keep), ALL) if by == "capacity" else 0
         numbers = {"threshold": threshold, "max_age": max_age, "all": ALL, "kept": kept}
@@ -248,7 +279,7 @@ class UserChange(UserRows):
 
     Args:
         connection: The transaction.
-        user: Whose.
+        user: The owner of the memories.
         now: The time of the change, in seconds since 1970.
         clock: The number of the change; see `tick`.
     """
@@ -285,7 +316,7 @@ class UserChange(UserRows):
         return found[0] if found else None
 
     def restore(self, batch: int) -> list[str]:
-        """Bring back what was forgotten in one go, except what was remembered anew since."""
+        """Restore what was forgotten in one batch, except what was added again since."""
         found = self.connection.execute(
             "SELECT id, max(revision) FROM memories AS past"
             ' WHERE "user" = ? AND state = ? AND changed = ?'
@@ -323,33 +354,3 @@ def _to_item(row: Sequence[Any]) -> MemoryItem:
         item = MemoryItem(**values)
         check_fields(item)
     return item
-
-
-def choose_evicted(
-    items: Sequence[MemoryItem], limits: MemoryLimits, now: float
-) -> list[MemoryItem]:
-    """
-    Choose which working memories have to go, so that the rest is within its bounds.
-
-    Args:
-        items: All of them; the newest, which was just added, is the last and stays.
-        limits: The bounds.
-        now: Seconds since 1970.
-
-    Returns:
-        Those that count least: importance, halved every ``fade`` seconds.
-    """
-    *older, _ = items
-    older.sort(key=lambda item: (_counts(item, limits, now), item.added), reverse=True)
-    left, tokens = len(items), sum(item.tokens for item in items)
-    out = list[MemoryItem]()
-    while older and (left > limits.working_items or tokens > limits.working_tokens):
-        least = older.pop()
-        out.append(least)
-        left, tokens = left - 1, tokens - least.tokens
-    return out
-
-
-def _counts(item: MemoryItem, limits: MemoryLimits, now: float) -> float:
-    age = max(0.0, now - item.added) / limits.fade
-    return float(item.importance * 0.5**age)

@@ -2,44 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from secrets import token_hex
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.memory.item_builder import ItemBuilder
+from foldline.memory.database import FORGOTTEN, SUPERSEDED
 from foldline.memory.item_rows import (
     ALL,
     By,
     Filter,
     Forgotten,
+    MemoryRow,
     UserChange,
     UserRows,
-    choose_evicted,
     tick,
 )
-from foldline.memory.items import KINDS, Added, Kind, MemoryItem
-from foldline.memory.schema import FORGOTTEN, SUPERSEDED
+from foldline.memory.items import (
+    KINDS,
+    Added,
+    Kind,
+    MemoryItem,
+    MemoryLimits,
+    MemoryOptions,
+    as_kind,
+    check_metadata,
+    clamp_importance,
+    fingerprint,
+)
+from foldline.relevance.terms import terms
+from foldline.retrieval import pack
 from foldline.sql import Connection, Database
+from foldline.tokens.estimate import estimate
 
 
 @dataclass(frozen=True, slots=True)
 class ItemStore:
     """
-    Writes and counts the memories of one user; `Memory` says what each method does.
+    Writes the memories of one user; `Memory` says what each method does.
 
     Args:
         database: The file.
-        user: Whose memories.
-        builder: Makes items and rows.
-        clock: Tells the time, in seconds since 1970.
+        user: The owner of the memories.
+        options: The bounds, and what contents are embedded, counted and cut with.
+        clock: Returns the time, in seconds since 1970.
         follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
     database: Database
     user: str
-    builder: ItemBuilder
+    options: MemoryOptions
     clock: Callable[[], float]
     follow: Callable[[Connection], None]
 
@@ -51,38 +65,45 @@ class ItemStore:
             yield UserChange(connection, self.user, now, tick(connection, self.user))
             self.follow(connection)
 
-    def add(self, item: MemoryItem) -> Added:
+    def add(self, content: str, kind: Kind, details: Mapping[str, Any]) -> Added:
         """Write a new memory, or refresh the live one that says the same."""
-        row = self.builder.row(item)
-        with self._changing(item.added) as rows:
+        now = self.clock()
+        item = MemoryItem(
+            id=token_hex(8),
+            revision=1,
+            kind=as_kind(kind),
+            content=content,
+            added=now,
+            expires=self._expires(kind, now),
+            tokens=self._count(content, kind),
+            parents=(),
+            seen=1,
+            **{"happened": now, **details},
+        )
+        row = self._row(item)
+        with self._changing(now) as rows:
             same = rows.find_same(item.kind, row.fingerprint)
             if same is not None:
-                fresh = self.builder.refresh(same, item)
-                self._supersede(rows, fresh, "refreshed", row.vector)
-                return Added(fresh, "known")
+                return Added(self._refresh(rows, same, item, row.vector), "known")
             rows.insert(row)
             evicted_ids = self._make_room(rows) if item.kind == "working" else ()
         return Added(item, "added", evicted_ids)
 
-    def _make_room(self, rows: UserChange) -> tuple[str, ...]:
-        """Forget the working memories that are over the bounds."""
-        held = rows.select(Filter(rows.now, ("working",)), ALL)
-        least = choose_evicted(held[::-1], self.builder.limits, rows.now)
-        ids = tuple(item.id for item in least)
-        rows.end(ids, FORGOTTEN, "capacity")
-        return ids
-
-    def update(self, id: str, change: Callable[[MemoryItem, float], MemoryItem]) -> MemoryItem:  # noqa: A002
-        """Replace a memory by what ``change`` makes of it and of the time."""
+    def update(self, id: str, given: Mapping[str, Any]) -> MemoryItem:  # noqa: A002
+        """Give a memory other fields, and metadata in addition to those it has."""
         now = self.clock()
         with self._changing(now) as rows:
             old = _live(rows, id)
             if old.is_expired(now):
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
-            new = change(old, now)
+            new = replace(old, revision=old.revision + 1, added=now, **given)
+            new = replace(
+                new,
+                tokens=self._count(new.content, old.kind),
+                metadata=check_metadata({**old.metadata, **new.metadata}),
+            )
             same = new.content == old.content
-            vector = rows.find_vector(id, self.builder.tools.model) if same else None
-            self._supersede(rows, new, "updated", vector)
+            self._supersede(rows, new, "updated", self._vector(rows, id) if same else None)
         return new
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002
@@ -113,15 +134,14 @@ class ItemStore:
         made = list[MemoryItem]()
         with self._changing(criteria.now) as rows:
             for old in rows.select(criteria, ALL, "oldest"):
-                new = self.builder.promote(old, target, criteria.now)
-                row = self.builder.row(new, rows.find_vector(old.id, self.builder.tools.model))
+                new = self._promote(old, target, criteria.now)
+                row = self._row(new, self._vector(rows, old.id))
                 same = rows.find_same(new.kind, row.fingerprint)
                 rows.end([old.id], SUPERSEDED, f"consolidated into {new.id}")
                 if same is None:
                     rows.insert(row)
                 else:
-                    new = self.builder.refresh(same, new)
-                    self._supersede(rows, new, "refreshed", row.vector)
+                    new = self._refresh(rows, same, new, row.vector)
                 made.append(new)
         return tuple(made)
 
@@ -130,11 +150,121 @@ class ItemStore:
         with self._changing(self.clock()) as rows:
             return rows.clear()
 
+    # --- revisions and rows -----------------------------------------------------------------
+
+    def _expires(self, kind: Kind, now: float) -> float | None:
+        return now + self.options.limits.working_seconds if kind == "working" else None
+
+    def _count(self, content: str, kind: Kind) -> int:
+        """
+        Return the tokens of a content that can be kept.
+
+        Raises:
+            InputError: A working memory is larger than all may be together.
+        """
+        counter, most = self.options.counter, self.options.limits.working_tokens
+        tokens = estimate(content) if counter is None else counter.count(content)
+        if kind == "working" and tokens > most:
+            raise InputError(
+                f"it has {tokens:,} tokens; working memories have {most:,} together",
+                field="content",
+                hint="Shorten it, or add it as episodic.",
+            )
+        return tokens
+
+    def _promote(self, old: MemoryItem, kind: Kind, now: float) -> MemoryItem:
+        """Return what an item becomes in another kind."""
+        return replace(
+            old,
+            id=token_hex(8),
+            revision=1,
+            kind=as_kind(kind),
+            importance=clamp_importance(old.importance * self.options.limits.boost),
+            added=now,
+            expires=self._expires(kind, now),
+            parents=(old.name,),
+            seen=1,
+        )
+
+    def _refresh(
+        self, rows: UserChange, old: MemoryItem, new: MemoryItem, vector: bytes | None
+    ) -> MemoryItem:
+        """Write an item that was added once more: as important as either, and as lasting."""
+        fresh = replace(
+            old,
+            revision=old.revision + 1,
+            importance=max(old.importance, new.importance),
+            added=new.added,
+            expires=new.expires,
+            parents=tuple(dict.fromkeys((*old.parents, *new.parents))),
+            seen=old.seen + 1,
+            metadata=check_metadata({**old.metadata, **new.metadata}),
+        )
+        self._supersede(rows, fresh, "refreshed", vector)
+        return fresh
+
     def _supersede(
         self, rows: UserChange, item: MemoryItem, reason: str, vector: bytes | None
     ) -> None:
         rows.end([item.id], SUPERSEDED, reason)
-        rows.insert(self.builder.row(item, vector))
+        rows.insert(self._row(item, vector))
+
+    def _vector(self, rows: UserChange, id: str) -> bytes | None:  # noqa: A002
+        return rows.find_vector(id, self.options.model)
+
+    def _row(self, item: MemoryItem, vector: bytes | None = None) -> MemoryRow:
+        """
+        Return the row of an item; ``vector`` is that of its content, where it is known.
+
+        Whatever the embedder raises is raised: nothing is written without its vector.
+        """
+        options = self.options
+        if options.embedder is None or not options.embedder.understands(item.content):
+            vector = None
+        elif vector is None:
+            vector = pack(options.embedder.embed([item.content])[0])
+        text = f"{item.author} {item.content}" if item.author else item.content
+        cut = " ".join(terms(text, words=options.words))
+        model = "" if vector is None else options.model
+        return MemoryRow(item, fingerprint(text), cut, options.cut, vector, model)
+
+    def _make_room(self, rows: UserChange) -> tuple[str, ...]:
+        """Forget the working memories that are over the bounds."""
+        held = rows.select(Filter(rows.now, ("working",)), ALL)
+        least = choose_evicted(held[::-1], self.options.limits, rows.now)
+        ids = tuple(item.id for item in least)
+        rows.end(ids, FORGOTTEN, "capacity")
+        return ids
+
+
+def choose_evicted(
+    items: Sequence[MemoryItem], limits: MemoryLimits, now: float
+) -> list[MemoryItem]:
+    """
+    Choose which working memories have to go, so that the rest is within its bounds.
+
+    Args:
+        items: All of them; the newest, which was just added, is the last and stays.
+        limits: The bounds.
+        now: Seconds since 1970.
+
+    Returns:
+        Those that count least: importance, halved every ``fade`` seconds.
+    """
+    *older, _ = items
+    older.sort(key=lambda item: (_counts(item, limits, now), item.added), reverse=True)
+    left, tokens = len(items), sum(item.tokens for item in items)
+    out = list[MemoryItem]()
+    while older and (left > limits.working_items or tokens > limits.working_tokens):
+        least = older.pop()
+        out.append(least)
+        left, tokens = left - 1, tokens - least.tokens
+    return out
+
+
+def _counts(item: MemoryItem, limits: MemoryLimits, now: float) -> float:
+    age = max(0.0, now - item.added) / limits.fade
+    return float(item.importance * 0.5**age)
 
 
 def _live(rows: UserRows, id: str) -> MemoryItem:  # noqa: A002
@@ -173,7 +303,7 @@ def count_memories(connection: Connection, user: str, now: float) -> dict[str, A
 def write_summary(
     figures: dict[str, Any], important: Sequence[MemoryItem], latest: Sequence[MemoryItem]
 ) -> str:
-    """Say in a few lines what is remembered: how much, what matters most, what is new."""
+    """Summarize the memories in a few lines: how many, the most important, the latest."""
     if not figures["count"]:
         return "Nothing is remembered yet."
     kinds = ", ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())

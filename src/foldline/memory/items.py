@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
+from foldline.core.validation import positive
 from foldline.errors import BudgetError, InputError
 from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
 from foldline.values.tags import tag_starts
@@ -43,7 +46,7 @@ class MemoryItem:
         tokens: What the content takes in a context.
         session: The conversation it is from; its neighbours there help to find it.
         author: Who said it.
-        source: Where it comes from: "" for directly, or what whoever added it says.
+        source: Where it comes from, as given when it was added.
         parents: The memories that it was made of, as ``id@revision``.
         seen: How often the same was added.
         metadata: What else was given, JSON values.
@@ -122,7 +125,7 @@ def as_kind(name: object) -> Kind:
     Return a kind by its name.
 
     Raises:
-        InputError: There is none.
+        InputError: There is no kind of this name.
     """
     for kind in KINDS:
         if name == kind:
@@ -142,9 +145,9 @@ def clamp_importance(importance: object) -> float:
         InputError: It is no number.
     """
     if isinstance(importance, bool) or not isinstance(importance, int | float):
-        raise InputError(f"{importance!r} is no number", field="importance")
+        raise InputError(f"{importance!r} is not a number", field="importance")
     if importance != importance:  # only NaN differs from itself
-        raise InputError("it is NaN, which is no number", field="importance")
+        raise InputError("it is NaN, which is not a number", field="importance")
     return float(min(max(importance, 0.0), 1.0))
 
 
@@ -159,6 +162,110 @@ def fingerprint(content: str) -> bytes:
     kept = [word for word in words if word not in _ARTICLES]
     text = " ".join(kept) if kept else content.strip()
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+LONGEST_NAME: Final = 200
+"""Characters of the name of a user, an author or a session."""
+
+LARGEST_METADATA: Final = 20_000
+"""Characters of metadata as JSON."""
+
+LAST: Final = 253_402_300_800.0
+"""The end of the year 9999, in seconds since 1970."""
+
+
+def check_content(content: str, longest: int) -> str:
+    """
+    Return content that can be remembered.
+
+    Raises:
+        InputError: It is empty or too long.
+    """
+    if len(content) > longest:
+        raise InputError(
+            f"it has {len(content):,} characters; a memory has at most {longest:,}",
+            field="content",
+            hint="Keep documents as knowledge, and remember what matters of them.",
+        )
+    if not content.strip():
+        raise InputError("there is nothing to remember", field="content")
+    # Half a surrogate pair cannot be written; it is never more than a damaged character.
+    return content.encode("utf-8", "replace").decode()
+
+
+def check_name(value: str, field: str, *, empty: bool = False) -> str:
+    """
+    Return the name of a user, an author, a session or a source.
+
+    Raises:
+        InputError: It is too long, empty where it may not be, or not valid Unicode.
+    """
+    if len(value) > LONGEST_NAME or not (value.strip() or empty):
+        raise InputError(
+            f"{value[:40]!r} is not a name of 1 to {LONGEST_NAME} characters", field=field
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("it is not valid Unicode", field=field) from error
+    return value
+
+
+def check_time(value: object, field: str) -> float:
+    """
+    Return seconds since 1970.
+
+    Raises:
+        InputError: It is no time that a calendar has.
+    """
+    good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if not good or not -LAST < value < LAST:  # type: ignore[operator]
+        raise InputError(f"{value!r} is not a time in seconds since 1970", field=field)
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return metadata as JSON values.
+
+    Raises:
+        InputError: They are something else, or too large.
+    """
+    try:
+        text = json.dumps(dict(metadata), ensure_ascii=True, allow_nan=False)
+        read: dict[str, Any] = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"it is not made of JSON values: {error}", field="metadata") from error
+    if len(text) > LARGEST_METADATA:
+        raise InputError(
+            f"it takes {len(text):,} characters; {LARGEST_METADATA:,} are allowed",
+            field="metadata",
+        )
+    return read
+
+
+_FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "importance": clamp_importance,
+    "happened": partial(check_time, field="happened"),
+    "metadata": check_metadata,
+    **{
+        name: partial(check_name, field=name, empty=True)
+        for name in ("session", "author", "source")
+    },
+}
+
+
+def check_details(**given: Any) -> dict[str, Any]:
+    """
+    Return details of a memory in the form that is kept, without those that are None.
+
+    Args:
+        **given: ``importance``, ``happened``, ``session``, ``author``, ``source``, ``metadata``.
+
+    Raises:
+        InputError: A field is invalid; the error names it.
+    """
+    return {name: _FORMS[name](value) for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +283,7 @@ class MemoryLimits:
         most: Memories that a search or a list returns at most.
 
     Raises:
-        BudgetError: A number is none, or not positive.
+        BudgetError: A number is invalid, or not positive.
     """
 
     working_items: int = 10
@@ -189,15 +296,13 @@ class MemoryLimits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise BudgetError(f"{name} of a memory is {value!r}, which is no number")
-            if not isfinite(value) or value <= 0:
-                raise BudgetError(f"{name} of a memory is {value!r}; it has to be more than 0")
+            positive(f"{name} of a memory", getattr(self, name))
+            if not getattr(self, name):
+                raise BudgetError(f"{name} of a memory is 0; it has to be more.")
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTools:
+class MemoryOptions:
     """
     What memories are made and found with.
 
@@ -222,16 +327,10 @@ class MemoryTools:
 
     @property
     def cut(self) -> str:
-        """What terms are cut with; those that were cut with something else are cut anew."""
+        """The version and the function that cut terms; others are cut again when they are read."""
         words = self.words
         name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
         return f"{TERMS_VERSION}/{name}"
-
-    def embed(self, text: str) -> Sequence[float] | None:
-        """Return the vector of a text; None where no model understands it."""
-        if self.embedder is None or not text.strip() or not self.embedder.understands(text):
-            return None
-        return self.embedder.embed([text])[0]
 
 
 OPEN: Final = "<recalled"

@@ -14,21 +14,15 @@ only `clear` erases. Every method sees the memories of one user.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
+from foldline.concurrency import awaited
 from foldline.errors import InputError
-from foldline.memory.item_builder import (
-    ItemBuilder,
-    check_content,
-    check_name,
-    check_whole,
-    make_filter,
-)
-from foldline.memory.item_rows import DAY, By, Filter, Forgotten, UserRows
+from foldline.memory.database import open_memory
+from foldline.memory.item_rows import DAY, By, Filter, Forgotten, UserRows, make_filter
 from foldline.memory.item_store import ItemStore, count_memories, write_summary
 from foldline.memory.items import (
     Added,
@@ -36,11 +30,13 @@ from foldline.memory.items import (
     Kind,
     MemoryItem,
     MemoryLimits,
-    MemoryTools,
+    MemoryOptions,
+    check_content,
+    check_details,
+    check_name,
     mark_recalled,
     remove_recalled,
 )
-from foldline.memory.schema import open_memory
 from foldline.memory.user_search import MemorySearch, open_search
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
@@ -58,13 +54,13 @@ class Memory:
         self,
         database: Database,
         user: str,
-        builder: ItemBuilder,
+        options: MemoryOptions,
         index: MemorySearch,
         clock: Callable[[], float],
     ) -> None:
         self._database, self._user, self._clock = database, user, clock
-        self._builder, self._index = builder, index
-        self._store = ItemStore(database, user, builder, clock, index.follow)
+        self._limits, self._index = options.limits, index
+        self._store = ItemStore(database, user, options, clock, index.follow)
 
     @classmethod
     def open(
@@ -80,27 +76,27 @@ class Memory:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a file of memories; it is made where it is missing.
+        Open a file of memories; it is created if it is missing.
 
         Args:
             path: The file, or the URL of a PostgreSQL database.
-            user: Whose memories are meant; those of others are never seen.
+            user: The owner of the memories; those of other users are never seen.
             limits: The bounds.
             embedder: Adds meaning to the search; None goes by words, surroundings and dates.
             counter: Counts tokens; None takes an estimate.
             words: Cuts Chinese into words, such as ``rjieba.cut_for_search``; None goes by
                 characters and pairs of them.
             weights: How much each sign of relevance counts.
-            clock: Tells the time, in seconds since 1970.
+            clock: Returns the time, in seconds since 1970.
 
         Raises:
             StoreError: The file cannot be opened, or is no memory.
         """
         check_name(user, "user")
-        tools = MemoryTools(limits or MemoryLimits(), embedder, counter, words, weights)
+        options = MemoryOptions(limits or MemoryLimits(), embedder, counter, words, weights)
         database = open_memory(path)
-        index = open_search(database, user, tools)
-        return cls(database, user, ItemBuilder(tools), index, clock)
+        index = open_search(database, user, options)
+        return cls(database, user, options, index, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -109,18 +105,18 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._database.close()
 
     @property
     def user(self) -> str:
-        """Whose memories these are."""
+        """The owner of the memories."""
         return self._user
 
     @property
     def limits(self) -> MemoryLimits:
         """The bounds."""
-        return self._builder.limits
+        return self._limits
 
     # --- finding ---------------------------------------------------------------------------
 
@@ -185,7 +181,7 @@ class Memory:
             return UserRows(connection, self._user).select(criteria, self._limit(limit), order)
 
     def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
-        """Return a memory; None where there is none, or it was forgotten."""
+        """Return a memory; None if it does not exist or was forgotten."""
         with self._database.reading() as connection:
             found = UserRows(connection, self._user).find(id)
         return None if found is None or found.is_expired(self._clock()) else found
@@ -201,7 +197,7 @@ class Memory:
         return mark_recalled(one.item if isinstance(one, FoundMemory) else one for one in found)
 
     def summary(self, limit: int = 10) -> str:
-        """Write in a few lines what is remembered: how much, what matters most, what is new."""
+        """Summarize the memories in a few lines: how many, the most important, the latest."""
         criteria, most = Filter(self._clock()), self._limit(limit)
         with self._database.reading() as connection:
             figures = count_memories(connection, self._user, criteria.now)
@@ -216,8 +212,8 @@ class Memory:
             return count_memories(connection, self._user, self._clock())
 
     def _limit(self, limit: int) -> int:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise InputError(f"{limit!r} is no number of memories", field="limit")
+        if limit < 0:
+            raise InputError(f"{limit!r} is not a number of memories", field="limit")
         return min(limit, self.limits.most)
 
     # --- changing --------------------------------------------------------------------------
@@ -255,17 +251,17 @@ class Memory:
             The memory, and whether it is new.
 
         Raises:
-            InputError: The content is empty or too long, or a value is none.
+            InputError: The content is empty or too long, or a value is invalid.
             StoreError: It cannot be written; nothing was.
         """
         kept = remove_recalled(check_content(content, self.limits.longest)).strip()
         if not kept:
             return Added(None, "recalled")
-        item = self._builder.item(
-            kept, kind, self._clock(), importance=importance, happened=happened, session=session,
-            author=author, source=source, metadata=metadata,
+        details = check_details(
+            importance=importance, happened=happened, session=session, author=author,
+            source=source, metadata=metadata or {},
         )  # fmt: skip
-        return self._store.add(item)
+        return self._store.add(kept, kind, details)
 
     def update(
         self,
@@ -287,26 +283,19 @@ class Memory:
             metadata: JSON values that are added to those it has.
 
         Raises:
-            InputError: There is none of this id, or a value is none.
+            InputError: There is no memory with this id, or a value is invalid.
         """
-        return self._store.update(
-            id,
-            lambda old, now: self._builder.change(
-                old,
-                now,
-                content=content,
-                importance=importance,
-                happened=happened,
-                metadata=metadata,
-            ),
-        )
+        given = check_details(importance=importance, happened=happened, metadata=metadata)
+        if content is not None:
+            given["content"] = check_content(content, self.limits.longest)
+        return self._store.update(id, given)
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002  # as the field is called
         """
         Forget one memory; `undo` brings it back.
 
         Raises:
-            InputError: There is none of this id.
+            InputError: There is no memory with this id.
         """
         return self._store.remove(id)
 
@@ -330,7 +319,7 @@ class Memory:
             kinds: Only these kinds; none given means all.
 
         Raises:
-            InputError: There is no such way or kind, or a number is none.
+            InputError: There is no such way or kind, or a number is invalid.
         """
         criteria = make_filter(self._clock(), kinds, 0.0, None, None)
         return self._store.forget(criteria, by, threshold=threshold, max_age=max_age, keep=keep)
@@ -345,7 +334,9 @@ class Memory:
         Raises:
             InputError: The batch is no number.
         """
-        return self._store.undo(check_whole(batch, "batch"))
+        if not 0 <= batch < 1 << 63:
+            raise InputError(f"{batch} is not the number of a batch", field="batch")
+        return self._store.undo(batch)
 
     def consolidate(
         self, source: Kind = "working", target: Kind = "episodic", *, min_importance: float = 0.7
@@ -375,26 +366,9 @@ class Memory:
 
     # --- in programs that await ------------------------------------------------------------
 
-    async def aadd(self, content: str, **details: Any) -> Added:
-        """Remember something in a thread; see `add`."""
-        return await asyncio.to_thread(self.add, content, **details)
-
-    async def asearch(self, query: str, **details: Any) -> list[FoundMemory]:
-        """Search in a thread; see `search`."""
-        return await asyncio.to_thread(self.search, query, **details)
-
-    async def aupdate(self, id: str, **changes: Any) -> MemoryItem:  # noqa: A002
-        """Change a memory in a thread; see `update`."""
-        return await asyncio.to_thread(self.update, id, **changes)
-
-    async def aremove(self, id: str) -> Forgotten:  # noqa: A002
-        """Forget one memory in a thread; see `remove`."""
-        return await asyncio.to_thread(self.remove, id)
-
-    async def aforget(self, by: By = "importance", **details: Any) -> Forgotten:
-        """Forget what matters little in a thread; see `forget`."""
-        return await asyncio.to_thread(self.forget, by, **details)
-
-    async def aconsolidate(self, *kinds: Any, **details: Any) -> tuple[MemoryItem, ...]:
-        """Take over what matters in a thread; see `consolidate`."""
-        return await asyncio.to_thread(self.consolidate, *kinds, **details)
+    aadd = awaited(add)
+    asearch = awaited(search)
+    aupdate = awaited(update)
+    aremove = awaited(remove)
+    aforget = awaited(forget)
+    aconsolidate = awaited(consolidate)

@@ -68,11 +68,11 @@ MOST_TERMS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """An entry of the index to read: what it says, and the most texts to read of it."""
+class PostingRead:
+    """An entry of the index to read: what it adds to a score, and the most texts to read of it."""
 
     entry: str
-    says: float
+    weight: float
     most: int
 
 
@@ -82,23 +82,23 @@ def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
     return query_terms, [entry for term in query_terms for entry, _ in term_entries(term)]
 
 
-def plan_readings(
+def plan_reads(
     terms: Iterable[str], frequency: Mapping[str, int], whole: int, most: int
-) -> list[Reading]:
+) -> list[PostingRead]:
     """Choose what to read of an index: the rarest first, no more than ``most`` in all."""
-    says = {term: rarity(frequency[term], whole) for term in terms if frequency.get(term)}
-    telling = nlargest(MOST_TERMS, says, key=says.__getitem__)
+    weights = {term: rarity(frequency[term], whole) for term in terms if frequency.get(term)}
+    rarest = nlargest(MOST_TERMS, weights, key=weights.__getitem__)
     known = [
-        (frequency[entry], entry, says[term] * _step(level))
-        for term in telling
+        (frequency[entry], entry, weights[term] * _step(level))
+        for term in rarest
         for entry, level in term_entries(term)
         if frequency.get(entry)
     ]
-    out = list[Reading]()
+    out = list[PostingRead]()
     for held, entry, part in sorted(known, key=lambda one: one[0]):
         if most <= 0:
             break
-        out.append(Reading(entry, part, min(held, most)))
+        out.append(PostingRead(entry, part, min(held, most)))
         most -= held
     return out
 
@@ -134,7 +134,7 @@ and ``term``; each text has the term of no letters besides, by which texts are c
 ``happened`` is in seconds since 1970, and 0 where nobody asks for that.
 """
 
-LEVELLED: Final = f"""
+TERM_ENTRIES: Final = f"""
     (SELECT term, count(*) AS times FROM unnest(string_to_array(terms, ' ')) AS term
         GROUP BY term) AS held
     CROSS JOIN LATERAL (SELECT held.term UNION ALL SELECT level || '*' || held.term
@@ -146,8 +146,8 @@ LEVELLED: Final = f"""
 POOL: Final = 200
 """Texts that are looked at closely."""
 
-_READINGS: Final = (
-    "unnest(:entries::text[], :says::float8[], :most::bigint[]) AS readings (term, says, most)"
+_READS: Final = (
+    "unnest(:entries::text[], :weights::float8[], :most::bigint[]) AS reads (term, weight, most)"
 )
 
 _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
@@ -155,7 +155,7 @@ _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
 
 
 @dataclass(frozen=True, slots=True)
-class TermRows:
+class TermTable:
     """
     The index that the tables of `TERM_TABLES` are.
 
@@ -191,7 +191,7 @@ class TermRows:
         return {str(term): int(held) for term, held in rows}
 
     def best(
-        self, connection: Connection, space: int, readings: Sequence[Reading]
+        self, connection: Connection, space: int, readings: Sequence[PostingRead]
     ) -> dict[int, float]:
         """Return the texts that score most, among those that are admitted."""
         rows = connection.execute(
@@ -200,7 +200,7 @@ class TermRows:
                 "space": space,
                 "pool": self.pool,
                 "entries": [one.entry for one in readings],
-                "says": [one.says for one in readings],
+                "weights": [one.weight for one in readings],
                 "most": [one.most for one in readings],
                 "first": self.first,
                 "last": self.last,
@@ -213,11 +213,11 @@ class TermRows:
         """Return how the latest postings are read, and the best checked until enough pass."""
         check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
         return (
-            "SELECT number, score FROM (SELECT read.number, happened, sum(says) AS score"  # noqa: S608  # constants
-            f" FROM {_READINGS} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
-            " WHERE space = :space AND words.term = readings.term"
+            "SELECT number, score FROM (SELECT read.number, happened, sum(weight) AS score"  # noqa: S608  # constants
+            f" FROM {_READS} CROSS JOIN LATERAL (SELECT words.number, words.happened FROM words"
+            " WHERE space = :space AND words.term = reads.term"
             " AND words.happened BETWEEN :first AND :last"
-            " ORDER BY words.happened DESC, words.number DESC LIMIT readings.most) AS read"
+            " ORDER BY words.happened DESC, words.number DESC LIMIT reads.most) AS read"
             f" GROUP BY read.number, happened {_BEST_FIRST}) AS scored"
             f"{f' CROSS JOIN LATERAL {check} AS kept' if self.admitted else ''}"
             f" {_BEST_FIRST} LIMIT :pool"
@@ -231,10 +231,10 @@ class TermRows:
         would rather read the many postings of a common one.
         """
         return (
-            f"SELECT read.number, sum(says) AS score FROM {_READINGS}"  # noqa: S608  # constants
+            f"SELECT read.number, sum(weight) AS score FROM {_READS}"  # noqa: S608  # constants
             f" CROSS JOIN (SELECT number, happened FROM {self.admitted} OFFSET 0) AS read"
             " CROSS JOIN LATERAL (SELECT FROM words WHERE space = :space"
-            " AND words.term = readings.term AND words.happened = read.happened"
+            " AND words.term = reads.term AND words.happened = read.happened"
             " AND words.number = read.number LIMIT 1) AS held"
             f" GROUP BY read.number, read.happened {_BEST_FIRST} LIMIT :pool"
         )

@@ -1,18 +1,24 @@
-"""The memories of one user, indexed in memory and kept like the file by reading what changed."""
+"""
+The index of the memories of one user: in memory beside a SQLite file, in tables in PostgreSQL.
+
+Either is kept like the memories themselves by reading what changed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
-from foldline.memory.damage import reading_rows
+from foldline.memory.database import LIVE, reading_rows
 from foldline.memory.item_rows import Filter, FilterFacts, UserRows
-from foldline.memory.items import FoundMemory, MemoryTools
-from foldline.memory.schema import LIVE
-from foldline.memory.term_index import FILLER
+from foldline.memory.items import FoundMemory, MemoryOptions
+from foldline.memory.term_index import FILLER, clear_terms, drop_terms, index_terms
+from foldline.memory.vector_index import literal
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index
+from foldline.retrieval.embedding import embed_text
 from foldline.sql import Connection, Database
 from foldline.type_checks import check_fields
 
@@ -22,29 +28,28 @@ class UserIndex:
     An index of what is live; built by the first search.
 
     Args:
-        user: Whose memories.
-        tools: What queries are understood with; the embedder made the vectors that are compared.
+        user: The owner of the memories.
+        options: What queries are understood with; the embedder made the vectors that are compared.
     """
 
-    def __init__(self, user: str, tools: MemoryTools) -> None:
-        self._user, self._tools = user, tools
+    def __init__(self, user: str, options: MemoryOptions) -> None:
+        self._user, self._options = user, options
         self._era, self._clock = -1, 0
         self._index = self._empty()
         self._facts: dict[str, FilterFacts] = {}
-        self._expiring = set[str]()
         self._lock = Lock()
 
     def _empty(self) -> Index:
-        return Index(weights=self._tools.weights, words=self._tools.words)
+        return Index(weights=self._options.weights, words=self._options.words)
 
     def refresh(self, connection: Connection) -> None:
-        """Take in what was changed since the last time, by any process."""
+        """Index what was changed since the last time, by any process."""
         row = connection.execute(
             "SELECT era, clock FROM users WHERE name = ?", (self._user,)
         ).fetchone()
         era, clock = row or (0, 0)
         if era != self._era:
-            self._index, self._facts, self._expiring = self._empty(), {}, set()
+            self._index, self._facts = self._empty(), {}
             self._era, self._clock = era, 0
         if clock == self._clock:
             return
@@ -65,25 +70,22 @@ class UserIndex:
             criteria: Which memories.
             least: The least strength, 0 to 1.
         """
-        vector = self._tools.embed(query)
+        vector = embed_text(self._options.embedder, query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
+            facts = self._facts
             hits = self._index.search(
-                query, count, now=criteria.now, only=self._admission(criteria), vector=vector,
+                query,
+                count,
+                now=criteria.now,
+                only=lambda name: criteria.admits(facts[name]),
+                vector=vector,
                 least=least,
-            )  # fmt: skip
+            )
             return found_memories(connection, self._user, hits)
 
     def follow(self, connection: Connection) -> None:
-        """Take in what a transaction changed; this index does so when it searches."""
-
-    def _admission(self, criteria: Filter) -> Callable[[str], bool] | None:
-        facts, now, admits = self._facts, criteria.now, criteria.admits()
-        ends = ((name, facts[name].expires) for name in self._expiring)
-        over = {name for name, end in ends if end is not None and end <= now}
-        if admits is None:
-            return (lambda name: name not in over) if over else None
-        return lambda name: name not in over and admits(facts[name])
+        """Do nothing after a transaction: this index catches up when it is searched."""
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
@@ -94,18 +96,15 @@ class UserIndex:
         ):
             self._index.remove([name])
             self._facts.pop(name, None)
-            self._expiring.discard(name)
 
     def _read_changed(self, connection: Connection) -> Iterator[Document]:
         rows = connection.execute(
             f"SELECT {DOCUMENT_COLUMNS} FROM memories"  # noqa: S608  # a constant
             " WHERE memories.user = :user AND changed > :clock AND state = 'live' ORDER BY number",
-            {"user": self._user, "clock": self._clock, "model": self._tools.model},
+            {"user": self._user, "clock": self._clock, "model": self._options.model},
         )
-        for document, facts in read_documents(rows, self._tools):
+        for document, facts in read_documents(rows, self._options):
             self._facts[document.id] = facts
-            if facts.expires is not None:
-                self._expiring.add(document.id)
             yield document
 
 
@@ -117,24 +116,26 @@ DOCUMENT_COLUMNS: Final = (
 
 
 def read_documents(
-    rows: Iterable[Sequence[Any]], tools: MemoryTools, query_terms: frozenset[str] | None = None
+    rows: Iterable[Sequence[Any]],
+    options: MemoryOptions,
+    query_terms: frozenset[str] | None = None,
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
     Read memories as what an index takes, each with what filters ask about it.
 
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
-        tools: What is cut anew is cut with them.
+        options: How outdated terms are cut again.
         query_terms: The terms that are asked for; of others only their number is kept.
     """
-    today = tools.cut
+    today = options.cut
     for name, kind, content, weight, happened, expires, session, author, text, cut, vector in rows:
         facts = FilterFacts(kind, weight, happened, expires, session)
         with reading_rows():
             check_fields(facts)
             kept = str.split(text)
         if cut != today:
-            kept = terms(content, words=tools.words)
+            kept = terms(content, words=options.words)
         if query_terms is not None:
             held = [term for term in kept if term in query_terms]
             kept = [*held, *[FILLER] * (len(kept) - len(held))]
@@ -161,3 +162,151 @@ def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> li
         for hit in hits
         if hit.id in items
     ]
+
+
+# --- in PostgreSQL ------------------------------------------------------------------------------
+
+CHANGES: Final = 2_000
+"""Changes that are indexed in one transaction, where many were not."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserState:
+    """
+    How far the memories of a user are indexed.
+
+    Args:
+        id: The number of the user.
+        era: How often everything was erased.
+        clock: The number of the latest change.
+        indexed_era: The era that is indexed.
+        indexed_clock: The latest change that is.
+        memories: Live memories that are indexed.
+        terms: Their terms, each as often as it occurs.
+        vectors: Whether there is a table of vectors.
+    """
+
+    id: int
+    era: int
+    clock: int
+    indexed_era: int
+    indexed_clock: int
+    memories: int
+    terms: int
+    vectors: bool
+
+    @property
+    def behind(self) -> bool:
+        """Whether anything changed that is not indexed."""
+        return (self.era, self.clock) != (self.indexed_era, self.indexed_clock)
+
+
+def read_state(connection: Connection, user: str, *, lock: bool = False) -> UserState | None:
+    """Return how far a user's memories are indexed; None where there are none."""
+    locked = " FOR UPDATE" if lock else ""
+    row = connection.execute(
+        "SELECT id, era, clock, indexed_era, indexed_clock, indexed_memories, indexed_terms,"  # noqa: S608
+        f" to_regclass('near') IS NOT NULL FROM users WHERE name = ?{locked}",
+        (user,),
+    ).fetchone()
+    return None if row is None else UserState(*row)
+
+
+def catch_up(database: Database, user: str) -> None:
+    """Index all that changed; an older version wrote it, or it was loaded by other means."""
+    behind = True
+    while behind:
+        with database.writing() as connection:
+            behind = follow(connection, user)
+
+
+def follow(connection: Connection, user: str) -> bool:
+    """
+    Index what changed; return whether more did than one transaction takes in.
+
+    Args:
+        connection: In a transaction that changes something; the user is locked until it ends.
+        user: The owner of the memories.
+    """
+    state = read_state(connection, user, lock=True)
+    if state is None or not state.behind:
+        return False
+    after = state.indexed_clock
+    if state.era != state.indexed_era:
+        _clear(connection, state)
+        after = 0
+    until = min(state.clock, after + CHANGES)
+    rows = connection.execute(
+        "SELECT number, state = 'live' FROM memories"
+        " WHERE memories.user = ? AND changed > ? AND changed <= ?",
+        (user, after, until),
+    ).fetchall()
+    ended = [number for number, live in rows if not live]
+    removed = drop_terms(connection, "number = ANY(?)", (ended,))
+    fresh = index_terms(connection, "number = ANY(?)", ([n for n, live in rows if live],))
+    if state.vectors:
+        connection.execute("DELETE FROM near WHERE number = ANY(?)", (ended,))
+        add_vectors(connection, fresh)
+    _count(connection, user, until, fresh, removed)
+    return until < state.clock
+
+
+def add_vectors(connection: Connection, numbers: Sequence[int]) -> None:
+    """Write the vectors of memories, as far as they have any, where they can be found."""
+    rows = connection.execute(
+        "SELECT number, vector FROM memories JOIN embedders ON embedders.name = model"
+        " WHERE number = ANY(?) AND vector IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM near WHERE near.number = memories.number)",
+        (list(numbers),),
+    ).fetchall()
+    if not rows:
+        return
+    connection.execute(
+        "INSERT INTO near (number, owner, embedder, importance, happened, expires, kind, session,"
+        " direction) SELECT number, users.id, embedders.id, importance, happened, expires, kind,"
+        " session, given.direction::halfvec FROM unnest(?::bigint[], ?::text[])"
+        " AS given (number, direction) JOIN memories USING (number)"
+        " JOIN users ON users.name = memories.user JOIN embedders ON embedders.name = model"
+        " ON CONFLICT DO NOTHING",
+        ([number for number, _ in rows], [literal(vector) for _, vector in rows]),
+    )
+
+
+def fill_vectors(connection: Connection, model: str) -> None:
+    """Write all vectors that a model made before there was an index of them."""
+    connection.execute("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")  # nobody writes meanwhile
+    last = 0
+    while True:
+        rows = connection.execute(
+            "SELECT number FROM memories WHERE number > ? AND model = ? AND state = 'live'"
+            " ORDER BY number LIMIT ?",
+            (last, model, CHANGES),
+        ).fetchall()
+        if not rows:
+            return
+        add_vectors(connection, [number for (number,) in rows])
+        last = rows[-1][0]
+
+
+def _clear(connection: Connection, state: UserState) -> None:
+    clear_terms(connection, state.id)
+    if state.vectors:
+        connection.execute("DELETE FROM near WHERE owner = ?", (state.id,))
+    connection.execute(
+        "UPDATE users SET indexed_clock = 0, indexed_memories = 0, indexed_terms = 0 WHERE id = ?",
+        (state.id,),
+    )
+
+
+def _count(
+    connection: Connection, user: str, until: int, fresh: list[int], removed: list[int]
+) -> None:
+    more = len(fresh) - len(removed)
+    connection.execute(
+        "UPDATE users SET indexed_era = era, indexed_clock = :until,"
+        " indexed_memories = indexed_memories + :more, indexed_terms = indexed_terms + (SELECT"
+        " coalesce(sum(CASE WHEN number = ANY(:fresh) THEN 1 ELSE -1 END"
+        " * cardinality(string_to_array(terms, ' '))), 0)::bigint"
+        " FROM memories WHERE number = ANY(:fresh) OR number = ANY(:removed)) WHERE name = :user",
+        {"until": until, "more": more, "fresh": fresh, "removed": removed, "user": user},
+    )

@@ -8,27 +8,40 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
-from foldline.memory.directions import (
-    NARROW,
-    Directions,
-    expected_rows,
-    open_directions,
-    set_searching,
-)
+from foldline.memory.database import NEAR_TABLES
 from foldline.memory.item_rows import ALL, Filter
-from foldline.memory.items import FoundMemory, MemoryTools
-from foldline.memory.schema import NEAR_TABLES
-from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
-from foldline.memory.term_index import TermRows, plan_readings, query_entries
-from foldline.memory.user_index import DOCUMENT_COLUMNS, UserIndex, found_memories, read_documents
+from foldline.memory.items import FoundMemory, MemoryOptions
+from foldline.memory.term_index import TermTable, plan_reads, query_entries
+from foldline.memory.user_index import (
+    DOCUMENT_COLUMNS,
+    UserIndex,
+    UserState,
+    catch_up,
+    fill_vectors,
+    follow,
+    found_memories,
+    read_documents,
+    read_state,
+)
+from foldline.memory.vector_index import (
+    NARROW,
+    VectorIndex,
+    apply_search_settings,
+    estimate_rows,
+    open_vector_index,
+)
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
-from foldline.retrieval.authors import MOST as MOST_AUTHORS
-from foldline.retrieval.authors import AuthorNames
-from foldline.retrieval.dates import DAY, LATER, date_windows
-from foldline.retrieval.embedding import Matrix
+from foldline.retrieval.embedding import Matrix, embed_text
 from foldline.retrieval.index import LONGEST_QUERY
 from foldline.retrieval.lexical import AFTER, BEFORE
+from foldline.retrieval.query_mentions import (
+    DAY,
+    LATER,
+    MOST_AUTHORS,
+    AuthorNames,
+    date_windows,
+)
 from foldline.sql import Connection, Database
 from foldline.sqlite import SqliteDatabase
 
@@ -79,24 +92,24 @@ class Sample:
         return self.vectors
 
 
-class UserSearch:
+class PostgresSearch:
     """
     Finds what is live; what a search goes by is kept in the database.
 
     Args:
         database: Where the memories are.
-        user: Whose memories.
-        tools: What queries are understood with; the embedder made the vectors that are compared.
+        user: The owner of the memories.
+        options: What queries are understood with; the embedder made the vectors that are compared.
 
     Raises:
         StoreError: There is an embedder, and the database lacks the extension pgvector.
     """
 
-    def __init__(self, database: Database, user: str, tools: MemoryTools) -> None:
-        self._user, self._tools, embedder = user, tools, tools.embedder
-        self._directions: Directions | None = None
+    def __init__(self, database: Database, user: str, options: MemoryOptions) -> None:
+        self._user, self._options, embedder = user, options, options.embedder
+        self._vectors: VectorIndex | None = None
         if embedder is not None:
-            self._directions = open_directions(
+            self._vectors = open_vector_index(
                 database, embedder, NEAR_TABLES, lambda it: fill_vectors(it, embedder.name)
             )
         self._sample, self._lock = Sample(), Lock()
@@ -119,54 +132,59 @@ class UserSearch:
             least: The least strength, 0 to 1.
         """
         text = query[:LONGEST_QUERY]
-        vector = self._tools.embed(text)
+        vector = embed_text(self._options.embedder, text)
         while True:
             with database.reading() as connection:
                 state = read_state(connection, self._user)
                 if state is None:
                     return []
                 if not state.behind:
-                    look = _Look(connection, self._user, self._tools, state, text, count, criteria)
-                    hits = self._search(look, least, vector)
+                    search = _Search(
+                        connection, self._user, self._options, state, text, count, criteria
+                    )
+                    hits = self._search(search, least, vector)
                     return found_memories(connection, self._user, hits)
             catch_up(database, self._user)
 
-    def _search(self, look: _Look, least: float, vector: Sequence[float] | None) -> list[Hit]:
-        connection, state, criteria = look.connection, look.state, look.criteria
-        set_searching(connection)
-        authors = look.authors()
-        cut = look.cut(authors)
-        found, frequency = look.find_by_words(cut)
-        numbers = {*found, *look.find_by_date()}
+    def _search(self, search: _Search, least: float, vector: Sequence[float] | None) -> list[Hit]:
+        connection, state, criteria = search.connection, search.state, search.criteria
+        apply_search_settings(connection)
+        authors = search.authors()
+        cut = search.cut(authors)
+        found, frequency = search.find_by_words(cut)
+        numbers = {*found, *search.find_by_date()}
         sample = None
-        if self._directions is not None and vector is not None:
+        if self._vectors is not None and vector is not None:
             with self._lock:
-                sample = self._sample.refresh(connection, self._user, self._tools.model, state)
+                sample = self._sample.refresh(connection, self._user, self._options.model, state)
             owned = f"owner = :owner AND {criteria.condition}"
             values = {"owner": state.id, **criteria.values}
-            near = self._directions.nearest(connection, vector, look.pool, owned, values)
+            near = self._vectors.nearest(connection, vector, search.pool, owned, values)
             numbers.update(near)
-        documents, allowed = look.load(sorted(numbers), frozenset(cut))
+        documents, allowed = search.load(sorted(numbers), frozenset(cut))
         length = state.terms / max(state.memories, 1)
         statistics = Statistics(
             state.memories, lambda term: frequency.get(term, 0), length, authors, sample
         )
         index = Index(
-            documents, weights=self._tools.weights, words=self._tools.words, statistics=statistics
+            documents,
+            weights=self._options.weights,
+            words=self._options.words,
+            statistics=statistics,
         )
         only = allowed.__contains__
         return index.search(
-            look.query, look.count, now=criteria.now, only=only, vector=vector, least=least
+            search.query, search.count, now=criteria.now, only=only, vector=vector, least=least
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Search:
     """One search among the memories of a user, at one moment of the database."""
 
     connection: Connection
     user: str
-    tools: MemoryTools
+    options: MemoryOptions
     state: UserState
     query: str
     count: int
@@ -203,7 +221,7 @@ class _Look:
         names = AuthorNames()
         for author in authors:
             names.add(author)
-        rest, words = names.named(self.query).rest, self.tools.words
+        rest, words = names.named(self.query).rest, self.options.words
         return terms(rest, words=words) or terms(self.query, words=words)
 
     def find_by_words(self, cut: Iterable[str]) -> tuple[Mapping[int, float], Mapping[str, int]]:
@@ -215,21 +233,21 @@ class _Look:
         criteria, space, whole = self.criteria, self.state.id, self.state.memories
         first = -math.inf if criteria.since is None else criteria.since
         last = math.inf if criteria.until is None else criteria.until
-        few = TermRows(self.pool, self.admitted, self.values, few=True)
-        latest = TermRows(self.pool, self.admitted, self.values, first=first, last=last)
+        few = TermTable(self.pool, self.admitted, self.values, few=True)
+        latest = TermTable(self.pool, self.admitted, self.values, first=first, last=last)
         query_terms, entries = query_entries(cut)
         frequency = few.count(self.connection, space, entries, whole)
-        everything = plan_readings(query_terms, frequency, whole, ALL)
+        everything = plan_reads(query_terms, frequency, whole, ALL)
 
-        def best(index: TermRows, most: int) -> Mapping[int, float]:
-            readings = plan_readings(query_terms, frequency, whole, most)
+        def best(index: TermTable, most: int) -> Mapping[int, float]:
+            readings = plan_reads(query_terms, frequency, whole, most)
             return index.best(self.connection, space, readings)
 
         if not everything:
             return {}, frequency
         expected = float(whole)
-        if criteria.admits() is not None:
-            expected = expected_rows(self.connection, self.admitted, self.values)
+        if not criteria.is_open:
+            expected = estimate_rows(self.connection, self.admitted, self.values)
             if expected * len(everything) <= LOOKUPS:
                 return best(few, ALL), frequency
         share = max(expected, 1.0) / max(whole, 1)
@@ -237,7 +255,7 @@ class _Look:
         found = best(latest, most)
         if len(found) >= self.count or sum(one.most for one in everything) <= most:
             return found, frequency
-        if expected_rows(self.connection, self.admitted, self.values) <= NARROW:
+        if estimate_rows(self.connection, self.admitted, self.values) <= NARROW:
             return best(few, ALL), frequency
         return best(latest, LAST_POSTINGS), frequency
 
@@ -261,21 +279,21 @@ class _Look:
         rows = self.connection.execute(
             f"SELECT {self.criteria.condition}, {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
             f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
-            {"numbers": list(numbers), "model": self.tools.model, **self.criteria.values},
+            {"numbers": list(numbers), "model": self.options.model, **self.criteria.values},
         ).fetchall()
-        read = read_documents((row[1:] for row in rows), self.tools, query_terms)
+        read = read_documents((row[1:] for row in rows), self.options, query_terms)
         return [document for document, _ in read], {row[1] for row in rows if row[0]}
 
 
-MemorySearch: TypeAlias = UserIndex | UserSearch
+MemorySearch: TypeAlias = UserIndex | PostgresSearch
 
 
-def open_search(database: Database, user: str, tools: MemoryTools) -> MemorySearch:
+def open_search(database: Database, user: str, options: MemoryOptions) -> MemorySearch:
     """Return what finds the memories of a user: inside PostgreSQL, in memory for a file."""
     if isinstance(database, SqliteDatabase):
-        return UserIndex(user, tools)
+        return UserIndex(user, options)
     try:
-        return UserSearch(database, user, tools)
+        return PostgresSearch(database, user, options)
     except BaseException:
         database.close()
         raise

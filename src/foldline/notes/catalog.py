@@ -43,7 +43,7 @@ CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified
                     changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID
 """
 
-# A file with other terms has another mark: it is no such cache, and made anew.
+# A file with other terms has another mark, so that it is created again.
 _MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
 SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
@@ -90,7 +90,7 @@ class CatalogCache:
 
     def keep(self, rows: Iterable[CatalogEntry], removed: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
-        # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
+        # A name that is not valid Unicode, or an inode beyond 63 bits, is read again each time.
         with (
             contextlib.suppress(StoreError),
             contextlib.closing(self._open()) as database,
@@ -227,7 +227,7 @@ class FolderWatch:
 ENDING: Final = ".md"
 
 KEPT_AT: Final = 200
-"""So many files that were read anew are worth writing to the cache."""
+"""From so many files that were read again on, the cache is written."""
 
 
 class Catalog:
@@ -236,13 +236,13 @@ class Catalog:
 
     Args:
         folder: Where the files are.
-        sidecar: Where to keep what was read.
+        cache: Where to keep what was read.
         largest: Bytes that a note may have.
         most: Files that are looked at.
     """
 
-    def __init__(self, folder: Folder, sidecar: CatalogCache, largest: int, most: int) -> None:
-        self._folder, self._sidecar = folder, sidecar
+    def __init__(self, folder: Folder, cache: CatalogCache, largest: int, most: int) -> None:
+        self._folder, self._cache = folder, cache
         self._largest = largest
         self._watch = FolderWatch(folder, ENDING, most)
         # What was read of each file; of one that is no note, why.
@@ -252,7 +252,7 @@ class Catalog:
         self.entries: Mapping[str, CatalogEntry] = {}
         self.troubles: tuple[SkippedFile, ...] = ()
 
-    def look(self) -> Mapping[str, CatalogEntry]:
+    def refresh(self) -> Mapping[str, CatalogEntry]:
         """Bring the catalog in step with the files; return the notes by their ids."""
         first = not self._loaded
         if first:
@@ -262,7 +262,7 @@ class Catalog:
         for name in removed:
             self._forget(name)
         if touched or first or self._watch.full != self._was_full:
-            self._sort_out()
+            self._resolve_ids()
         if len(self._unkept) >= KEPT_AT:
             self.keep()
         return self.entries
@@ -273,11 +273,11 @@ class Catalog:
         rows = [row for row in old_enough if isinstance(row, CatalogEntry)]
         removed = [name for name in self._unkept if name not in self._seen]
         if rows or removed:
-            self._sidecar.keep(rows, removed)
+            self._cache.keep(rows, removed)
         self._unkept -= {*removed, *(row.name for row in rows)}
 
     def _load(self) -> None:
-        for name, row in self._sidecar.rows().items():
+        for name, row in self._cache.rows().items():
             self._see(name, row.stamp, row.stamp.changed + YOUNG + 1, row)
         self._loaded = True
 
@@ -307,7 +307,7 @@ class Catalog:
         self._unkept.add(name)
         return same is None
 
-    def _sort_out(self) -> None:
+    def _resolve_ids(self) -> None:
         """Make entries and troubles of what was seen; the older of two files keeps an id."""
         entries: dict[str, CatalogEntry] = {}
         troubles: list[SkippedFile] = []

@@ -77,7 +77,7 @@ class Consolidator:
 
     def __init__(self, store: NoteStore, settings: LevelSettings) -> None:
         self._store, self.settings = store, settings
-        self._records = store.inside.inside("consolidations")
+        self._records = store.data.subfolder("consolidations")
         self._new_id = UlidMaker(lambda: store.now().timestamp())
 
     @property
@@ -87,21 +87,21 @@ class Consolidator:
         since = ulid_milliseconds(last.removesuffix(ENDING)) or 0
         made = (
             entry.metadata.created_at.timestamp() * 1000
-            for entry in self._store.look().values()
+            for entry in self._store.refresh().values()
             if entry.metadata.level == "temporary"
         )
         return sum(at > since for at in made) >= self.settings.threshold
 
     def plan(self) -> ConsolidationPlan:
-        """Say what would be done now; nothing is changed."""
-        entries = self._store.look()
+        """Return what would be done now; nothing is changed."""
+        entries = self._store.refresh()
         terms = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
         return plan_levels(terms, self._count_citations(entries), self.settings, self._store.now())
 
     def carry_out(self) -> Consolidation:
         """Plan, and do it; it is recorded even where there is nothing to do."""
         with self._store.locked():
-            plan, entries = self.plan(), self._store.look()
+            plan, entries = self.plan(), self._store.refresh()
             changed = [*(m.into for m in plan.merges), *(p.id for p in plan.promotions)]
             versions = {one: entries[one].metadata.version for one in changed}
             done = Consolidation(self._new_id(), self._store.now(), plan, versions)
@@ -113,7 +113,7 @@ class Consolidator:
             for promotion in promoted.values():
                 self._promote(promotion)
             for one in plan.expired:
-                self._store.lay_aside(one)
+                self._store.move_to_trash(one)
             if made != plan.merges:
                 done = replace(done, plan=replace(plan, merges=made))
                 self._records.replace(f"{done.id}{ENDING}", _to_json(done))
@@ -128,7 +128,7 @@ class Consolidator:
         Undo a consolidation, also one that a crash left half done.
 
         Raises:
-            InputError: There is none with this id.
+            InputError: There is no consolidation with this id.
             StoreError: Its record is damaged.
         """
         with self._store.locked():
@@ -166,7 +166,7 @@ class Consolidator:
         except InputError:
             return False
         for source in sources:
-            self._store.lay_aside(source.id)
+            self._store.move_to_trash(source.id)
         return True
 
     def _promote(self, promotion: Promotion) -> None:
@@ -174,7 +174,7 @@ class Consolidator:
 
     def _restore(self, one: str) -> bool:
         try:
-            self._store.bring_back(one)
+            self._store.restore_from_trash(one)
         except (UnknownNote, NoteConflict):
             return False
         return True

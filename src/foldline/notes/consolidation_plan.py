@@ -50,7 +50,7 @@ class LevelSettings:
         expire_days: Days after which a temporary note that was not promoted expires.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     threshold: int = 20

@@ -28,7 +28,7 @@ PART: Final = ".writing-"
 """How the names of files begin that are being written; a crash may leave one behind."""
 
 LISTING: Final = "INDEX.md"
-"""The page that lists the notes of a folder, and is none."""
+"""The page that lists the notes of a folder; it is not a note."""
 
 ABANDONED: Final = 3_600.0
 """Seconds after which such a file is nobody's any more."""
@@ -74,8 +74,8 @@ class Folder:
                 f"{self.path} is a link, not a folder.", hint="Name the folder itself."
             )
 
-    def inside(self, name: str) -> Folder:
-        """Return a folder in this one; it is made where it is missing."""
+    def subfolder(self, name: str) -> Folder:
+        """Return a folder in this one; it is created if it is missing."""
         return Folder(self._at(name))
 
     def has(self, name: str) -> bool:
@@ -104,7 +104,7 @@ class Folder:
                     yield entry
 
     def stamp(self, name: str) -> Stamp | None:
-        """Return the stamp of a file; None where there is none."""
+        """Return the stamp of a file; None if it does not exist."""
         try:
             return Stamp.of(os.lstat(f"{self.path}/{name}"))
         except OSError:
@@ -136,7 +136,7 @@ class Folder:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise BrokenNote("it is no regular file")
+            raise BrokenNote("it is not a regular file")
         with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor has no path
             if status.st_size > most:
                 raise BrokenNote(f"it has {status.st_size:,} bytes, and at most {most:,} are read")
@@ -197,7 +197,7 @@ class Folder:
             raise _store_error(f"{self.path / name} cannot be moved", error) from error
 
     def sweep(self) -> None:
-        """Take away what a crash left half written, long ago."""
+        """Remove partial files that a crash left long ago."""
         for entry in self.path.glob(f"{PART}*"):
             with contextlib.suppress(OSError):
                 if time.time() - entry.lstat().st_mtime > ABANDONED:
@@ -229,7 +229,7 @@ class Folder:
     def _at(self, name: str) -> Path:
         plain = name not in ("", ".", "..") and not set(name) & {"/", "\\", "\0"}
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
-            raise InputError(f"{name[:80]!r} is no name of a file in a folder")
+            raise InputError(f"{name[:80]!r} is not the name of a file in a folder")
         return self.path / name
 
 

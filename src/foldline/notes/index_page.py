@@ -37,7 +37,7 @@ PAUSE: Final = 1.0
 _MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#&~"})
 
 
-class Listing:
+class IndexPage:
     """
     Keeps the page of a folder in step; not for several threads or processes at once.
 
@@ -68,14 +68,14 @@ class Listing:
         there = self._now_there()
         if not self._most or there is None or (not entries and not there):
             return
-        page = page_of(entries, self._most).encode("utf-8", "replace")
+        page = format_index_page(entries, self._most).encode("utf-8", "replace")
         if page != there:
             with suppress(StoreError):  # the notes are on the disk, whatever becomes of their list
                 self._folder.replace(LISTING, page, durable=False)
         self._written_at = self._clock()
 
     def _now_there(self) -> bytes | None:
-        """Return the page there is, nothing where there is none; None if it is not ours."""
+        """Return the present page, empty if there is none; None if it is somebody else's file."""
         try:
             found = self._folder.read(LISTING, LARGEST)[0]
         except FileNotFoundError:
@@ -85,7 +85,7 @@ class Listing:
         return found if found.startswith(MARK.encode()) else None
 
 
-def page_of(entries: Collection[CatalogEntry], most: int) -> str:
+def format_index_page(entries: Collection[CatalogEntry], most: int) -> str:
     """
     Return the page.
 

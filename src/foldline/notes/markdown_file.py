@@ -1,5 +1,5 @@
 """
-Markdown files with YAML front matter, of which only what changed is written anew.
+Markdown files with YAML front matter, of which only what changed is rewritten.
 
 Every value is read as text, a list or a mapping, never as a Python object: ``yes`` stays a word
 and ``2025-01-19`` the letters that somebody typed. Anchors are refused, depth and size bounded. A
@@ -9,7 +9,7 @@ field that is changed replaces its own lines; comments, order, and fields of oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any, Final
@@ -66,7 +66,7 @@ def parse_file(data: bytes) -> MarkdownFile:
     if opening is None or closing is None:
         raise BrokenNote("it has no front matter between lines of ---")
     head = text[opening.end() : closing.start()]
-    fields, starts = _Reading(head).result()
+    fields, starts = _parse_head(head)
     lines = tuple(f"{line}\n" for line in head.split("\n")[:-1])
     lines = () if _FOREIGN_BREAK.search(head) else lines
     apart = lines and len(set(starts.values())) == len(starts)
@@ -151,79 +151,53 @@ def _escape(letter: str) -> str:
     return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
 
 
-class _Reading:
-    """Builds values from the events of the parser, so that no depth of nesting is dangerous."""
+# --- front matter ------------------------------------------------------------------------------
 
-    def __init__(self, head: str) -> None:
-        self._head = head
-        self._starts: dict[str, int] = {}
-        self._open: list[Any] = []
-        self._keys: list[str | None] = []
-        self._top: Any = None
-        self._count = 0
-        # Fields in braces, or set in from the margin, cannot be replaced line by line.
-        self._by_lines = True
 
-    def result(self) -> tuple[dict[str, Any], dict[str, int]]:
-        try:
-            for event in self._events():
-                self._take(event)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f" on line {mark.line + 2}" if mark else ""
-            what = getattr(error, "problem", None) or str(error)
-            raise BrokenNote(f"its front matter is no YAML: {what}{where}") from error
-        if not isinstance(self._top, dict):
-            raise BrokenNote("its front matter is no mapping of names to values")
-        return self._top, self._starts if self._by_lines else {}
+def _parse_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return fields, and the line on which each begins; no lines where they cannot be replaced."""
+    try:
+        _check_bounds(yaml.parse(head, Loader=_LOADER))
+        top = yaml.compose(head, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" on line {mark.line + 2}" if mark else ""
+        what = getattr(error, "problem", None) or str(error)
+        raise BrokenNote(f"its front matter is not YAML: {what}{where}") from error
+    if not isinstance(top, yaml.MappingNode):
+        raise BrokenNote("its front matter is not a mapping of names to values")
+    fields = _value(top)
+    # Fields in braces, or set in from the margin, cannot be replaced line by line.
+    by_lines = not top.flow_style and top.start_mark.column == 0
+    starts = {key.value: key.start_mark.line for key, _ in top.value} if by_lines else {}
+    return fields, starts
 
-    def _events(self) -> Iterator[Any]:
-        return iter(yaml.parse(self._head, Loader=_LOADER))
 
-    def _take(self, event: Any) -> None:
-        line: int = event.start_mark.line
-        column: int = event.start_mark.column
+def _check_bounds(events: Iterable[Any]) -> None:
+    """Look at the events of the parser one by one, before anything is built of them."""
+    depth = count = 0
+    for event in events:
         if isinstance(event, yaml.AliasEvent):
             raise BrokenNote("its front matter has anchors and aliases, which are not read")
-        if isinstance(event, yaml.ScalarEvent):
-            self._put(event.value, line)
-        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            inner: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-            if not self._open:
-                self._by_lines = not event.flow_style and column == 0
-            self._put(inner, line)
-            self._open.append(inner)
-            self._keys.append(None)
-            if len(self._open) > DEEPEST:
-                raise BrokenNote(f"its front matter is nested deeper than {DEEPEST} levels")
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            self._open.pop()
-            self._keys.pop()
-
-    def _put(self, value: Any, line: int) -> None:
-        self._count += 1
-        if self._count > MOST_VALUES:
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        count += isinstance(event, yaml.NodeEvent)
+        if depth > DEEPEST:
+            raise BrokenNote(f"its front matter is nested deeper than {DEEPEST} levels")
+        if count > MOST_VALUES:
             raise BrokenNote(f"its front matter has more than {MOST_VALUES:,} values")
-        if not self._open:
-            if self._top is not None:
-                raise BrokenNote("its front matter has two documents")
-            self._top = value
-            return
-        around, key = self._open[-1], self._keys[-1]
-        if isinstance(around, list):
-            around.append(value)
-        elif key is None:
-            self._name(value, around, line)
-        else:
-            around[key] = value
-            self._keys[-1] = None
 
-    def _name(self, key: Any, around: dict[str, Any], line: int) -> None:
-        if not isinstance(key, str):
-            raise BrokenNote("A name in its front matter is no text")
-        if key in around:
-            raise BrokenNote(f"its front matter has {key[:60]!r} twice")
-        if len(self._open) == 1:
-            self._starts[key] = line
-        around[key] = None
-        self._keys[-1] = key
+
+def _value(node: Any) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return node.value
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item) for item in node.value]
+    out: dict[str, Any] = {}
+    for key, item in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise BrokenNote("a name in its front matter is not text")
+        if key.value in out:
+            raise BrokenNote(f"its front matter has {key.value[:60]!r} twice")
+        out[key.value] = _value(item)
+    return out

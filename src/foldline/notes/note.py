@@ -25,7 +25,7 @@ RELEVANCE: Final[Mapping[Kind, float]] = {
     "reference": 0.6,
     "general": 0.6,
 }
-"""How much a note matters to whoever goes on with the work, by its type; from 0 to 1."""
+"""How much a note matters for continuing the work, by its type; from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

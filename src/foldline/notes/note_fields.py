@@ -88,7 +88,7 @@ def _is_hidden(letter: str) -> bool:
     return letter in TURNS or category(letter) in ("Cc", "Cs", "Zl", "Zp")
 
 
-def title_of(text: str) -> str:
+def check_title(text: str) -> str:
     """
     Return a title as it is kept: one line.
 
@@ -126,12 +126,12 @@ def draft_note(
     Return what makes a new note of its id and the time.
 
     Args:
-        status: That of a task, None for a note that is none.
+        status: The status of a task; None for other notes.
         needs: The tasks that come first.
         **given: The other fields, as `check_fields` takes them.
 
     Raises:
-        InputError: One makes no sense; the error names it.
+        InputError: A field is invalid; the error names it.
     """
     kept = check_fields(**given)
     return lambda id, now: Note(  # noqa: A006  # what every note calls it
@@ -147,9 +147,9 @@ def check_fields(**given: Any) -> dict[str, Any]:
         **given: ``title``, ``content``, ``type``, ``tags``, ``level``, ``source``.
 
     Raises:
-        InputError: One makes no sense; the error names it.
+        InputError: A field is invalid; the error names it.
     """
-    return {name: FORMS[name](value) for name, value in given.items() if value is not None}
+    return {name: CHECKS[name](value) for name, value in given.items() if value is not None}
 
 
 def parse_tags(tags: Any) -> tuple[str, ...]:
@@ -170,30 +170,24 @@ def parse_tags(tags: Any) -> tuple[str, ...]:
     return out
 
 
-def _words(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"the {name} of a note is a text, not {type(value).__name__}", field=name)
-    return value
-
-
 def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
     if value not in known:
         raise InputError(
-            f"{str(value)[:40]!r} is no {name} of a note",
+            f"{str(value)[:40]!r} is not a {name} of a note",
             field=name,
             hint=f"{suggest_name(str(value), known)}Known: {', '.join(known)}.",
         )
     return str(value)
 
 
-FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "title": lambda value: title_of(_words("title", value)),
+CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "title": check_title,
     # What is no character is replaced: a file cannot hold it.
-    "content": lambda value: _words("content", value).encode("utf-8", "replace").decode(),
+    "content": lambda value: value.encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),
     "tags": parse_tags,
     "level": lambda value: _one_of("level", LEVELS, value),
-    "source": lambda value: one_line(_words("source", value)[:LONGEST_SOURCE]),
+    "source": lambda value: one_line(value[:LONGEST_SOURCE]),
 }
 
 
@@ -206,7 +200,7 @@ def to_note(page: MarkdownFile) -> Note:
     Return the note that a file holds.
 
     Raises:
-        BrokenNote: A field makes no sense; the error names it.
+        BrokenNote: A field is invalid; the error names it.
     """
     return Note.of(to_metadata(page.fields), page.body)
 
@@ -251,7 +245,7 @@ def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
 def _text(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name, "")
     if not isinstance(value, str):
-        raise BrokenNote(f"its field {name} is no text")
+        raise BrokenNote(f"its field {name} is not text")
     return value
 
 
@@ -260,7 +254,7 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = given.get(name, [])
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise BrokenNote(f"its field {name} is no list of texts")
+        raise BrokenNote(f"its field {name} is not a list of texts")
     return tuple(dict.fromkeys(line for item in items if (line := one_line(item))))
 
 
@@ -279,7 +273,7 @@ def _count(given: Mapping[str, Any], name: str) -> int:
     if not value:
         return 0
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
-        raise BrokenNote(f"its field {name} is no number")
+        raise BrokenNote(f"its field {name} is not a number")
     return int(value)
 
 
@@ -293,5 +287,5 @@ def _moment(given: Mapping[str, Any], name: str, default: datetime) -> datetime:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise BrokenNote(f"its field {name} is no date: {one_line(value[:40])!r}") from error
+        raise BrokenNote(f"its field {name} is not a date: {one_line(value[:40])!r}") from error
     return moment

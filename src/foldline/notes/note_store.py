@@ -24,7 +24,7 @@ from foldline.core.validation import positive, whole
 from foldline.errors import InputError, StoreError
 from foldline.notes.catalog import ENDING, Catalog, CatalogCache, CatalogEntry
 from foldline.notes.folder import LISTING, Folder, FolderLock
-from foldline.notes.index_page import Listing
+from foldline.notes.index_page import IndexPage
 from foldline.notes.markdown_file import format_file, parse_file, patch_file
 from foldline.notes.note import (
     BrokenNote,
@@ -60,7 +60,7 @@ class NoteLimits:
         listed: Notes that INDEX.md lists; 0 for no such file.
 
     Raises:
-        BudgetError: A limit makes no sense.
+        BudgetError: A limit is out of range.
     """
 
     largest: int = 1 << 20
@@ -88,7 +88,7 @@ class NoteStore:
     The files of a folder of notes.
 
     Args:
-        path: The folder; it is made where it is missing.
+        path: The folder; it is created if it is missing.
         limits: What it may hold.
         clock: Seconds since 1970.
 
@@ -101,19 +101,19 @@ class NoteStore:
     ) -> None:
         self.limits, self._clock = limits, clock
         self.folder = Folder(path)
-        self.inside = self.folder.inside(INSIDE)
-        self._trash = self.inside.inside("trash")
-        if not self.inside.has(".gitignore"):
-            self.inside.replace(".gitignore", IGNORED)
+        self.data = self.folder.subfolder(INSIDE)
+        self._trash = self.data.subfolder("trash")
+        if not self.data.has(".gitignore"):
+            self.data.replace(".gitignore", IGNORED)
         self.folder.sweep()
-        sidecar = CatalogCache(self.inside.path / "index.db")
-        self._catalog = Catalog(self.folder, sidecar, limits.largest, limits.most + SLACK)
+        cache = CatalogCache(self.data.path / "index.db")
+        self._catalog = Catalog(self.folder, cache, limits.largest, limits.most + SLACK)
         busy = f"Another process has been writing notes to {path} for {limits.patience:g} seconds."
-        self._file_lock = FolderLock(self.inside.path / "lock", limits.patience, busy)
+        self._file_lock = FolderLock(self.data.path / "lock", limits.patience, busy)
         self._threads = RLock()
         self._new_id = UlidMaker(clock)
         self._made: int | None = None
-        self._listing = Listing(self.folder, limits.listed)
+        self._index_page = IndexPage(self.folder, limits.listed)
         self._holders = 0
 
     # --- looking --------------------------------------------------------------------------
@@ -130,35 +130,35 @@ class NoteStore:
         """Return True if there was a note with this id when the folder was looked at last."""
         return id in self._catalog.entries
 
-    def look(self) -> Mapping[str, CatalogEntry]:
+    def refresh(self) -> Mapping[str, CatalogEntry]:
         """Return the notes there are now, by id."""
         with self._threads:
             self._made = 0
-            return self._catalog.look()
+            return self._catalog.refresh()
 
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Return the files there are now that are no notes, and why."""
+        """Return the files that are not notes, and why."""
         with self._threads:
-            self._catalog.look()
+            self._catalog.refresh()
             foreign = SkippedFile(LISTING, "the list of the notes has this name; rename the file")
-            return (*self._catalog.troubles, *([foreign] if self._listing.is_foreign else []))
+            return (*self._catalog.troubles, *([foreign] if self._index_page.is_foreign else []))
 
     def read(self, id: str) -> Note:  # noqa: A002  # what every note calls it
         """
         Read a note, as its file is now.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             BrokenNote: Its file cannot be read any more.
         """
         return self._find(id)[2]
 
     def versions(self, id: str) -> tuple[Version, ...]:  # noqa: A002
         """Return the earlier versions of a note, oldest first; without those that are broken."""
-        kept, out = self.inside.inside("history"), list[Version]()
+        kept, out = self.data.subfolder("history"), list[Version]()
         if not kept.has(id):
             return ()
-        folder = kept.inside(id)
+        folder = kept.subfolder(id)
         for name in folder.names():
             number = name.removesuffix(ENDING)
             with suppress(BrokenNote, FileNotFoundError):
@@ -167,7 +167,7 @@ class NoteStore:
                     out.append(Version(int(number), to_note(parse_file(data))))
         return tuple(sorted(out, key=lambda version: version.number))
 
-    def laid_aside(self) -> Iterator[tuple[str, Note]]:
+    def trashed(self) -> Iterator[tuple[str, Note]]:
         """Go through the notes in the trash, with the names of their files."""
         for name in self._trash.names():
             try:
@@ -191,8 +191,8 @@ class NoteStore:
                 yield
             finally:
                 self._holders -= 1
-                if not self._holders and self._listing.is_due(len(self._catalog.entries)):
-                    self._list_notes()
+                if not self._holders and self._index_page.is_due(len(self._catalog.entries)):
+                    self._write_index_page()
 
     def create(self, make: Callable[[str, datetime], Note]) -> Note:
         """
@@ -207,7 +207,7 @@ class NoteStore:
         """
         with self._threads:
             if self._made is None:
-                self.look()
+                self.refresh()
             self._made = (self._made or 0) + 1
             if len(self._catalog.entries) + self._made > self.limits.most:
                 raise StoreError(
@@ -234,7 +234,7 @@ class NoteStore:
             change: Returns what it shall be; what it raises stops the change.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             InputError: It is broken, or would be too large.
             StoreError: It cannot be written; then it is what it was.
         """
@@ -251,12 +251,12 @@ class NoteStore:
             self.folder.replace(name, new)
             return kept
 
-    def lay_aside(self, id: str) -> NoteMetadata:  # noqa: A002
+    def move_to_trash(self, id: str) -> NoteMetadata:  # noqa: A002
         """
         Move a note to the trash.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
         """
         with self.locked():
             entry = self._entry(id)
@@ -271,18 +271,18 @@ class NoteStore:
                 raise UnknownNote(id) from error
             return entry.metadata
 
-    def bring_back(self, id: str) -> Note:  # noqa: A002
+    def restore_from_trash(self, id: str) -> Note:  # noqa: A002
         """
         Move a note out of the trash, the one that was laid aside last.
 
         Raises:
-            UnknownNote: There is none with this id in the trash.
+            UnknownNote: There is no note with this id in the trash.
             NoteConflict: There is a note with this id.
         """
         with self.locked():
-            if id in self.look():
+            if id in self.refresh():
                 raise NoteConflict(f"The note {id[:64]} is not deleted.")
-            found = [(name, note) for name, note in self.laid_aside() if note.id == id]
+            found = [(name, note) for name, note in self.trashed() if note.id == id]
             if not found:
                 raise UnknownNote(id)
             name, note = max(found, key=lambda pair: (pair[1].newest_first, pair[0]))
@@ -295,18 +295,18 @@ class NoteStore:
         if not self.folder.path.is_dir():  # it was moved away: nothing is to stand there again
             return
         with suppress(StoreError), self._threads, self._file_lock.held(LISTING_PATIENCE):
-            self._list_notes()
+            self._write_index_page()
         with self._threads:
             self._catalog.keep()
 
     # --- inside ---------------------------------------------------------------------------
 
-    def _list_notes(self) -> None:
+    def _write_index_page(self) -> None:
         with suppress(OSError):  # the folder is gone
-            self._listing.write(self.look().values())
+            self._index_page.write(self.refresh().values())
 
     def _find(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
-        """Find the file of a note where it was last, else anew."""
+        """Find the file of a note where it was last, else by looking through the folder."""
         with self._threads:
             known = self._catalog.entries.get(id)
             for entry in (known, None):
@@ -326,14 +326,14 @@ class NoteStore:
         raise UnknownNote(id)
 
     def _entry(self, id: str) -> CatalogEntry:  # noqa: A002
-        entry = self.look().get(id)
+        entry = self.refresh().get(id)
         if entry is None:
             raise UnknownNote(id)
         return entry
 
     def _keep_version(self, id: str, version: int, data: bytes) -> int:  # noqa: A002
         """Write what a note was to its history; return the number under which it is there."""
-        folder = self.inside.inside("history").inside(id)
+        folder = self.data.subfolder("history").subfolder(id)
         number = version
         while True:
             name = f"{number:04d}{ENDING}"

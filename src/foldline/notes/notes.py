@@ -75,7 +75,7 @@ class Notes:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a folder of notes; it is made where it is missing.
+        Open a folder of notes; it is created if it is missing.
 
         Args:
             folder: Where the files are.
@@ -89,7 +89,7 @@ class Notes:
         try:
             path = Path(os.path.realpath(folder))
         except ValueError as error:
-            raise StoreError(f"{str(folder)[:80]!r} is no folder: {error}.") from error
+            raise StoreError(f"{str(folder)[:80]!r} is not a folder: {error}.") from error
         return cls(NoteStore(path, limits or NoteLimits(), clock), levels)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class Notes:
             source: Where it comes from, such as a file and line.
 
         Raises:
-            InputError: Something of it makes no sense, or it is too large.
+            InputError: A field is invalid, or the note is too large.
             StoreError: It cannot be written.
         """
         draft = draft_note(
@@ -172,9 +172,9 @@ class Notes:
             version: The version that the change was made for.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             NoteConflict: Somebody changed it since ``version``.
-            InputError: Something makes no sense, or the file cannot be read; it stays as it is.
+            InputError: A field is invalid, or the file cannot be read; it stays as it is.
         """
         given = check_fields(
             title=title, content=content, type=type, tags=tags, level=level, source=source
@@ -184,7 +184,7 @@ class Notes:
             if version is not None and note.version != version:
                 raise NoteConflict(
                     f"The note {note.id} has version {note.version}, not {version}.",
-                    hint="Read it again, and make the change anew.",
+                    hint="Read it again, and repeat the change.",
                 )
             return replace(note, **given)
 
@@ -192,26 +192,26 @@ class Notes:
 
     def delete(self, id: str) -> NoteMetadata:  # noqa: A002
         """Move a note to the trash, from which `restore` brings it back."""
-        return self._store.lay_aside(self.resolve(id))
+        return self._store.move_to_trash(self.resolve(id))
 
     def restore(self, id: str) -> Note:  # noqa: A002
         """
         Bring a note back from the trash.
 
         Raises:
-            UnknownNote: There is none with this id in the trash.
+            UnknownNote: There is no note with this id in the trash.
             NoteConflict: The note is not deleted.
         """
-        if id in self._store.look():
+        if id in self._store.refresh():
             raise NoteConflict(f"The note {id} is not deleted.")
-        return self._store.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
+        return self._store.restore_from_trash(resolve_id(id, [note.id for note in self.deleted()]))
 
     def revert(self, id: str, version: int) -> Note:  # noqa: A002
         """
         Make a note what it was; what it is now stays in its history.
 
         Raises:
-            UnknownNote: There is none with this id.
+            UnknownNote: There is no note with this id.
             InputError: It has no such version.
         """
         whole_id = self.resolve(id)
@@ -239,7 +239,7 @@ class Notes:
         """
         if self._store.knows(id):
             return id
-        notes = self._store.look()
+        notes = self._store.refresh()
         for entry in notes.values():
             if id in entry.metadata.merged and id not in notes:
                 raise UnknownNote(id, hint=f"It was merged into {entry.metadata.id}.")
@@ -251,7 +251,7 @@ class Notes:
 
     def deleted(self) -> tuple[Note, ...]:
         """Return the notes in the trash, those that were changed last first."""
-        return newest_first(note for _, note in self._store.laid_aside())
+        return newest_first(note for _, note in self._store.trashed())
 
     def list(
         self,
@@ -278,7 +278,7 @@ class Notes:
         whole("start", start)
         fits = make_filter(type, level, tags, status)
         entries = newest_first(
-            one.metadata for one in self._store.look().values() if fits(one.metadata)
+            one.metadata for one in self._store.refresh().values() if fits(one.metadata)
         )
         return tuple(self._still_there(metadata.id for metadata in entries[start : start + limit]))
 
@@ -304,7 +304,7 @@ class Notes:
         whole("limit", limit)
         fits = make_filter(type, level, tags) if type or level or tags else None
         with self._store.reading():
-            entries, now = self._store.look(), self._store.now().timestamp()
+            entries, now = self._store.refresh(), self._store.now().timestamp()
             hits = self._searcher.search(entries, query, limit, fits, now)
         notes = {note.id: note for note in self._still_there(hit.id for hit in hits)}
         return tuple(
@@ -315,11 +315,13 @@ class Notes:
 
     def summary(self) -> NoteSummary:
         """Count the notes."""
-        return summarize((entry.metadata for entry in self._store.look().values()), self.troubles)
+        return summarize(
+            (entry.metadata for entry in self._store.refresh().values()), self.troubles
+        )
 
     @property
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Files of the folder that are no notes, and why; they are left alone."""
+        """Files of the folder that are not notes, and why; they are left alone."""
         return self._store.troubles()
 
     def packets(self, query: str = "", *, limit: int = 5) -> tuple[NotePacket, ...]:
@@ -342,7 +344,7 @@ class Notes:
     # --- levels and tasks -----------------------------------------------------------------
 
     def plan(self) -> ConsolidationPlan:
-        """Say what `consolidate` would do; nothing is changed."""
+        """Return what `consolidate` would do; nothing is changed."""
         return self._consolidator.plan()
 
     def consolidate(self) -> Consolidation:
@@ -362,7 +364,7 @@ class Notes:
         return self._consolidator.undo(id)
 
     async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
-        """Do all tasks that can be done; see `foldline.notes.tasks.run_tasks`."""
+        """Run all tasks that can be run; see `foldline.notes.tasks.run_tasks`."""
         return await run_tasks(self._store, self.tasks, work, schedule)
 
     # --- inside ---------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class NoteSummary:
 
 
 def summarize(entries: Iterable[NoteMetadata], troubles: tuple[SkippedFile, ...]) -> NoteSummary:
-    """Count notes, and the files that are none."""
+    """Count notes, and the files that are not notes."""
     ordered = newest_first(entries)
     return NoteSummary(
         len(ordered),

@@ -99,7 +99,7 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
         start: Where to begin.
 
     Returns:
-        The way, the same id at both ends; empty where there is none.
+        The cycle, the same id at both ends; empty if there is none.
     """
     came: dict[str, str] = {}
     waiting = [start]
@@ -160,7 +160,7 @@ def _state_of(
     for need in metadata.needs:
         before = found.get(need)
         if before is None:
-            broken.append(f"{need} is no task any more")
+            broken.append(f"{need} is no longer a task")
             roots.append(need)
         elif before.state in STOPPED:
             broken.append(f"{before.metadata.title!r} {before.state}")
@@ -203,6 +203,6 @@ def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> 
 
 
 def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
-    """Tell how a task stands that waits for itself, or for others that do."""
+    """Return the state of a task that waits for itself, or for others that do."""
     own = _own_state(metadata)
     return TaskState(metadata, own) if own else TaskState(metadata, "blocked", 0, because, why)

@@ -30,6 +30,7 @@ from foldline.notes.note_fields import draft_note, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
 from foldline.redaction import explain_error, redact_json
+from foldline.type_checks import typed_methods
 
 LONGEST_OUTCOME: Final = 2_000
 """Characters of a result or reason that are kept; more belongs into the content."""
@@ -46,6 +47,7 @@ FROM: Final[Mapping[Status, tuple[Status, ...]]] = {
 """What a task must be to become something."""
 
 
+@typed_methods
 class NoteTasks:
     """
     The tasks of a folder of notes.
@@ -59,7 +61,7 @@ class NoteTasks:
 
     def graph(self) -> TaskGraph:
         """Return all tasks as they stand now."""
-        return TaskGraph(entry.metadata for entry in self._store.look().values())
+        return TaskGraph(entry.metadata for entry in self._store.refresh().values())
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """Return the tasks that can begin now; see `TaskGraph.ready`."""
@@ -95,7 +97,7 @@ class NoteTasks:
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
-        Let a task wait for others too.
+        Add dependencies to a task.
 
         Raises:
             CyclicTasks: They wait for it already; the error names the way.
@@ -112,7 +114,7 @@ class NoteTasks:
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
     def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
-        """Let a task no longer wait for others."""
+        """Remove dependencies of a task."""
         return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
         )
@@ -133,24 +135,24 @@ class NoteTasks:
             return self._become(id, "running", attempts=task.attempts + 1, outcome="")
 
     def finish(self, id: str, outcome: str = "") -> Note:  # noqa: A002
-        """Say that a task is done, and what came of it."""
+        """Mark a task as done, with its result."""
         return self._become(id, "done", outcome=outcome)
 
     def fail(self, id: str, why: str) -> Note:  # noqa: A002
-        """Say that a task failed, and why; what needs it is blocked until it is done after all."""
+        """Mark a task as failed, and why; tasks that need it are blocked until it is done."""
         return self._become(id, "failed", outcome=why)
 
     def cancel(self, id: str, why: str = "") -> Note:  # noqa: A002
-        """Give a task up; what needs it is blocked."""
+        """Cancel a task; tasks that need it are blocked."""
         return self._become(id, "cancelled", outcome=why)
 
     def reopen(self, id: str) -> Note:  # noqa: A002
-        """Let a task begin again, whatever became of it; its attempts count from 0."""
+        """Make a task pending again, whatever its status; its attempts count from 0."""
         return self._become(id, "pending", attempts=0, outcome="")
 
     def progress(self, id: str, status: Status, outcome: str = "") -> Note:  # noqa: A002
         """
-        Record what became of a task.
+        Set the status of a task.
 
         Args:
             id: Of the task.
@@ -170,7 +172,7 @@ class NoteTasks:
 
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
-        Let a task that was interrupted begin again; its attempts are kept.
+        Make an interrupted task pending again; its attempts are kept.
 
         Raises:
             NoteConflict: It does not run.
@@ -188,7 +190,7 @@ class NoteTasks:
     ) -> Note:
         def change(note: Note) -> Note:
             if note.status is None:
-                raise InputError(f"the note {note.title!r} is no task", field="id")
+                raise InputError(f"the note {note.title!r} is not a task", field="id")
             if note.status not in (only or FROM[status]):
                 raise NoteConflict(
                     f"The task {note.title!r} is {note.status}, not to be {status}."
@@ -218,7 +220,7 @@ class NoteTasks:
 
 
 Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
-"""Does a task, and returns what came of it; what it raises is why the task failed."""
+"""Does a task, and returns its result; what it raises is the reason of its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ class Schedule:
         seconds: How long one may take; None for any time.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     parallel: int = 4
@@ -266,7 +268,7 @@ async def run_tasks(
     store: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
 ) -> RunReport:
     """
-    Do all tasks that can be done, also those that are added meanwhile.
+    Run all tasks that can be run, also those that are added meanwhile.
 
     Args:
         store: Where they are kept.
@@ -279,7 +281,7 @@ async def run_tasks(
         asyncio.CancelledError: The run was cancelled; what was under way can begin again.
     """
     lock = FolderLock(
-        store.inside.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
+        store.data.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
     )
     with lock.held():
         return await _Run(tasks, work, schedule or Schedule()).whole()
@@ -293,7 +295,7 @@ class _Run:
         self._failed: list[str] = []
 
     async def whole(self) -> RunReport:
-        resumed = await asyncio.to_thread(self._take_up)
+        resumed = await asyncio.to_thread(self._resume_interrupted)
         try:
             while await self._fill():
                 ended, _ = await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
@@ -312,7 +314,7 @@ class _Run:
         )
 
     async def _fill(self) -> bool:
-        """Begin what can begin; return True if anything is under way."""
+        """Start what can start; return True if anything is running."""
         free = self._schedule.parallel - len(self._busy)
         if free > 0:
             for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
@@ -349,7 +351,7 @@ class _Run:
         ended.append(note.id)
 
     async def _stop(self) -> None:
-        """Cancel what is under way, and let it begin again."""
+        """Cancel what is running, and make it pending again."""
         for doing in self._busy:
             doing.cancel()
         if self._busy:
@@ -357,8 +359,8 @@ class _Run:
         for one in self._busy.values():
             self._give_back(one, "the run was cancelled")
 
-    def _take_up(self) -> list[str]:
-        """Let begin again what a run that was killed had begun, unless it was too often."""
+    def _resume_interrupted(self) -> list[str]:
+        """Make tasks of a killed run pending again, unless they were interrupted too often."""
         resumed = []
         for standing in self._tasks.graph().in_state("running"):
             metadata = standing.metadata

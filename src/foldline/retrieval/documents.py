@@ -1,15 +1,13 @@
-"""Documents, hits and weights of an index, and a diverse choice of hits."""
+"""Documents, hits and weights of an index, and an order of texts that repeat each other little."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import isfinite
-from typing import Final
 
 from foldline.errors import BudgetError
-from foldline.relevance.terms import overlap, terms
+from foldline.relevance.terms import overlap
 from foldline.retrieval.embedding import Matrix
 
 
@@ -25,7 +23,7 @@ class Document:
         group: The conversation, session or file it belongs to; its neighbours there are looked at
             too. Empty means that it stands alone.
         place: Its order inside the group.
-        time: Seconds since 1970 of what it tells; for dates that a query names.
+        time: When it happened, in seconds since 1970; matched with dates that a query names.
         terms: The text as terms, where it was cut before.
         vector: Its meaning, of length 1: numbers, or float16 as `pack` writes them.
     """
@@ -121,41 +119,11 @@ class Weights:
                 raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
 
 
-MOST: Final = 200
-"""Hits among which is chosen."""
-
-
-def choose_diverse(
-    hits: Sequence[Hit], text_of: Callable[[str], str], k: int, balance: float = 0.9
-) -> list[Hit]:
-    """
-    Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).
-
-    Args:
-        hits: The best first.
-        text_of: The text of a document, by its id.
-        k: How many to choose.
-        balance: 1 goes by score alone, 0 by difference alone.
-
-    Returns:
-        The chosen hits, in the order in which they were chosen.
-    """
-    left = list(hits[:MOST])
-    if not left or k <= 0:
-        return []
-    scores = [one.score for one in left]
-    low, high = min(scores), max(scores)
-    worth = [(score - low) / ((high - low) or 1.0) for score in scores]
-    words = [frozenset(terms(text_of(one.id))) for one in left]
-    chosen = diverse(worth, words, balance)
-    return [left[at] for at, _, _ in islice(chosen, k)]
-
-
 def diverse(
     worth: Sequence[float], terms: Sequence[frozenset[str]], balance: float
 ) -> Iterator[tuple[int, float, int]]:
     """
-    Go through texts by maximal marginal relevance.
+    Go through texts by maximal marginal relevance (Carbonell and Goldstein 1998).
 
     Args:
         worth: What each is worth.

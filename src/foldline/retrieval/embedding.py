@@ -66,6 +66,13 @@ def arrays() -> Any:
     return numpy
 
 
+def embed_text(embedder: Embedder | None, text: str) -> Sequence[float] | None:
+    """Return the vector of a text; None where there is no model that understands it."""
+    if embedder is None or not text.strip() or not embedder.understands(text):
+        return None
+    return embedder.embed([text])[0]
+
+
 def pack(vector: Sequence[float]) -> bytes:
     """Write a vector as float16, two bytes a number, for a column of a database."""
     return bytes(_check(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())
@@ -136,7 +143,7 @@ class Matrix:
         self._numbers.extend(vectors)
 
     def remove(self, number: int) -> None:
-        """Take a vector out; the last one takes its row."""
+        """Remove a vector; the last one takes its row."""
         at = self._at.pop(number, None)
         if at is None or self._rows is None:
             return
@@ -146,7 +153,7 @@ class Matrix:
             self._numbers[at] = last
             self._at[last] = at
 
-    def compare(self, query: Sequence[float], sample: Matrix | None = None) -> Likeness:
+    def compare(self, query: Sequence[float], sample: Matrix | None = None) -> Similarities:
         """
         Compare a query with all vectors.
 
@@ -157,7 +164,7 @@ class Matrix:
         numpy = arrays()
         direction = _check(numpy.asarray(query, dtype="f4"))
         if self._rows is None or not self._numbers:
-            return Likeness(numpy.empty(0, dtype="f4"), [], {})
+            return Similarities(numpy.empty(0, dtype="f4"), [], {})
         if direction.size != self._rows.shape[1]:
             raise InputError(
                 f"The query has {direction.size} dimensions, the index {self._rows.shape[1]}",
@@ -166,13 +173,13 @@ class Matrix:
         scores = self._rows[: len(self._numbers)] @ direction
         if sample:
             usual = sample.compare(query)
-            return Likeness(scores, self._numbers, self._at, usual.mean, usual.spread)
+            return Similarities(scores, self._numbers, self._at, usual.mean, usual.spread)
         mean, spread = float(scores.mean()), float(scores.std()) or 1.0
-        return Likeness(scores, self._numbers, self._at, mean, spread)
+        return Similarities(scores, self._numbers, self._at, mean, spread)
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Similarities:
     """How like a query all vectors are; ``mean`` and ``spread`` say what is usual."""
 
     scores: Array

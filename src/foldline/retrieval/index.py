@@ -20,10 +20,16 @@ from heapq import nlargest
 from foldline.errors import InputError
 from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval import lexical
-from foldline.retrieval.authors import AuthorNames
-from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
-from foldline.retrieval.embedding import Embedder, Likeness, Matrix
+from foldline.retrieval.embedding import Embedder, Matrix, Similarities, embed_text
+from foldline.retrieval.query_mentions import (
+    DAY,
+    LATER,
+    AuthorNames,
+    DateWindow,
+    date_windows,
+    nearness,
+)
 
 SCALE = 600
 """Documents among which scores are spread; in a larger store the best must not count for more."""
@@ -50,17 +56,17 @@ class IndexEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class UnderstoodQuery:
+class ParsedQuery:
     """A query, understood."""
 
     says: Mapping[str, float] = field(repr=False)
     authors: frozenset[str]
     windows: tuple[DateWindow, ...]
-    likeness: Likeness | None = field(repr=False)
+    likeness: Similarities | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class SemanticScore:
     """How like a query a document is; how far above the mean, it and it with its neighbours."""
 
     cosine: float
@@ -139,7 +145,7 @@ class Index:
             self._numbers[document.id] = number
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Take documents out; return how many were there."""
+        """Remove documents; return how many were there."""
         count = 0
         for one in ids:
             number = self._numbers.pop(one, None)
@@ -185,27 +191,23 @@ class Index:
         """
         if k < 0:
             raise InputError(f"k must be a number of documents, not {k!r:.40}", field="k")
-        parsed_query = self._understand(query[:LONGEST_QUERY], now, vector)
+        parsed_query = self._parse(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
         numbers = self._pool(parsed_query, allowed)
         return self._rank(parsed_query, numbers, k, least) if k else []
 
     # --- what a query means ----------------------------------------------------------------
 
-    def _understand(
-        self, query: str, now: float | None, vector: Sequence[float] | None
-    ) -> UnderstoodQuery:
+    def _parse(self, query: str, now: float | None, vector: Sequence[float] | None) -> ParsedQuery:
         named = self._names.named(query)
         cut = terms(named.rest, words=self._words) or terms(query, words=self._words)
         likeness = None
         if len(self._matrix):
-            if vector is None and self._embedder is not None:
-                text = named.rest or query
-                if text.strip() and self._embedder.understands(text):
-                    vector = self._embedder.embed([text])[0]
+            if vector is None:
+                vector = embed_text(self._embedder, named.rest or query)
             likeness = None if vector is None else self._matrix.compare(vector, self._sample)
         says = lexical.weigh_terms(self._postings, cut)
-        return UnderstoodQuery(says, named.authors, date_windows(query, now), likeness)
+        return ParsedQuery(says, named.authors, date_windows(query, now), likeness)
 
     def _vectors(self, documents: Sequence[Document]) -> list[Sequence[float] | bytes | None]:
         out = [document.vector for document in documents]
@@ -225,7 +227,7 @@ class Index:
 
     # --- which documents are looked at ------------------------------------------------------
 
-    def _pool(self, query: UnderstoodQuery, allowed: Callable[[int], bool] | None) -> list[int]:
+    def _pool(self, query: ParsedQuery, allowed: Callable[[int], bool] | None) -> list[int]:
         pool = lexical.find_candidates(self._postings, self._surroundings, query.says, allowed)
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
@@ -244,10 +246,8 @@ class Index:
 
     # --- what they are worth ----------------------------------------------------------------
 
-    def _rank(
-        self, query: UnderstoodQuery, numbers: Sequence[int], k: int, least: float
-    ) -> list[Hit]:
-        seen = lexical.score_closely(self._postings, self._surroundings, query.says, numbers)
+    def _rank(self, query: ParsedQuery, numbers: Sequence[int], k: int, least: float) -> list[Hit]:
+        seen = lexical.score_documents(self._postings, self._surroundings, query.says, numbers)
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
         spreads = lexical.spread(seen.own, whole), lexical.spread(seen.around, whole)
@@ -267,9 +267,9 @@ class Index:
 
     def _parts(
         self,
-        query: UnderstoodQuery,
+        query: ParsedQuery,
         seen: lexical.LexicalHits,
-        meanings: Mapping[int, Meaning],
+        meanings: Mapping[int, SemanticScore],
         spreads: tuple[float, float],
         number: int,
     ) -> tuple[float, ...]:
@@ -291,12 +291,14 @@ class Index:
             -weights.question if entry.asks else 0.0,
         )
 
-    def _meanings(self, like: Likeness | None, numbers: Sequence[int]) -> dict[int, Meaning]:
+    def _meanings(
+        self, like: Similarities | None, numbers: Sequence[int]
+    ) -> dict[int, SemanticScore]:
         if like is None:
             return {}
         windows = {number: self._surroundings.window(number) for number in numbers}
         cosines = like.of(set().union(*windows.values()))
-        out = dict[int, Meaning]()
+        out = dict[int, SemanticScore]()
         for number, window in windows.items():
             cosine = cosines.get(number)
             if cosine is None:
@@ -304,14 +306,16 @@ class Index:
             at, total, weight = window.index(number), 0.0, 0.0
             for place, other in enumerate(window):
                 if other in cosines:
-                    share = lexical.FADING[place - at]
+                    share = lexical.NEIGHBOUR_WEIGHTS[place - at]
                     total, weight = total + share * cosines[other], weight + share
             near = (total / weight - like.mean) / like.spread
-            out[number] = Meaning(cosine, (cosine - like.mean) / like.spread, near)
+            out[number] = SemanticScore(cosine, (cosine - like.mean) / like.spread, near)
         return out
 
 
-def _strength(seen: lexical.LexicalHits, meanings: Mapping[int, Meaning], number: int) -> float:
+def _strength(
+    seen: lexical.LexicalHits, meanings: Mapping[int, SemanticScore], number: int
+) -> float:
     """Return how strong the evidence is, from 0 to 1; comparable between answers."""
     cosine = meanings[number].cosine if number in meanings else 0.0
     return min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)

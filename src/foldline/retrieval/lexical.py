@@ -22,7 +22,7 @@ Neighbours that are looked at with a document. An answer rarely repeats the word
 that asked for it; measured on long chats, 2 to 4 before and 1 to 2 after do best.
 """
 
-FADING: Final = {-3: 0.4, -2: 0.6, -1: 0.8, 0: 1.0, 1: 0.6, 2: 0.3}
+NEIGHBOUR_WEIGHTS: Final = {-3: 0.4, -2: 0.6, -1: 0.8, 0: 1.0, 1: 0.6, 2: 0.3}
 """How much of the meaning of a neighbour, by its distance, is taken for that of a document."""
 
 
@@ -35,7 +35,7 @@ class Neighbours:
         self._pairs = 0
 
     def add(self, number: int, group: str, place: float) -> None:
-        """Seat a document; one without a group stands alone."""
+        """Add a document to its group; one without a group stands alone."""
         if not group:
             return
         seats = self._groups.setdefault(group, [])
@@ -44,7 +44,7 @@ class Neighbours:
         self._seats[number] = group, place
 
     def remove(self, number: int) -> None:
-        """Take a document from its seat."""
+        """Remove a document from its group."""
         seat = self._seats.pop(number, None)
         if seat is None:
             return
@@ -59,7 +59,7 @@ class Neighbours:
         """Return a document and the neighbours that are looked at with it."""
         return self._near(number, BEFORE, AFTER)
 
-    def windows(self, number: int) -> list[int]:
+    def seen_with(self, number: int) -> list[int]:
         """Return the documents with which this one is looked at, itself included."""
         return self._near(number, AFTER, BEFORE)
 
@@ -133,7 +133,7 @@ class Postings:
         self._total += len(listed)
 
     def remove(self, number: int) -> None:
-        """Take a document out."""
+        """Remove a document."""
         for term in self._terms.pop(number):
             row = self._rows[term]
             del row[bisect_left(row, number)]
@@ -144,7 +144,7 @@ class Postings:
                 repeats.pop(number, None)
         self._total -= self.lengths.pop(number)
 
-    def holding(self, number: int, terms: frozenset[str]) -> dict[str, int]:
+    def count_terms(self, number: int, terms: frozenset[str]) -> dict[str, int]:
         """Return which of these terms a document holds, and how often."""
         found = terms.intersection(self._terms[number])
         return {term: self._repeats.get(term, _ONCE).get(number, 1) for term in found}
@@ -270,11 +270,11 @@ def find_candidates(
         counts = (pair for pair in zip(scores.values(), scores, strict=True) if allowed(pair[1]))
         if not all(map(allowed, numbers)):
             numbers += [number for _, number in nlargest(POOL, counts)]
-    near = {other for number in numbers for other in surroundings.windows(number)}
+    near = {other for number in numbers for other in surroundings.seen_with(number)}
     return near if allowed is None else set(filter(allowed, near))
 
 
-def score_closely(
+def score_documents(
     postings: Postings, surroundings: Neighbours, says: Mapping[str, float], numbers: Sequence[int]
 ) -> LexicalHits:
     """
@@ -291,7 +291,7 @@ def score_closely(
     terms = frozenset(says)
     held = dict[int, dict[str, int]]()
     for member in set().union(*windows.values()):
-        holds = postings.holding(member, terms)
+        holds = postings.count_terms(member, terms)
         if holds:
             held[member] = holds
     size = surroundings.mean_size(len(postings))
@@ -303,14 +303,14 @@ def score_closely(
             own[number] = _score(held[number], says, lengths[number], mean)
         near = [held[one] for one in window if one in held]
         if near:
-            together = near[0] if len(near) == 1 else _add_up(near)
+            together = near[0] if len(near) == 1 else _sum_counts(near)
             length = sum([lengths[one] for one in window])
             around[number] = _score(together, wide, length, mean * size)
             share[number] = sum([says[term] for term in together]) / total
     return LexicalHits(own, around, held, share)
 
 
-def _add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     out = dict[str, int]()
     for one in counts:
         for term, repeats in one.items():

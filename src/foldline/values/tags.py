@@ -17,3 +17,8 @@ def tag_starts(*names: str) -> re.Pattern[str]:
     # Possessive: otherwise a "<" before many blanks would take time that grows with their square.
     anyone = "|".join(map(re.escape, names))
     return re.compile(rf"<(?=\s*+(?:/\s*+)?(?:{anyone})\b)", re.IGNORECASE)
+
+
+def escape_attribute(text: str) -> str:
+    """Return a text as it may stand in the quotes of an attribute of a tag."""
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

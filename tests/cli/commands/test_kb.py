@@ -33,7 +33,7 @@ def docs(tmp_path: Path) -> Path:
 def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -> None:
     added = foldline("kb", "add", docs)
     assert (added.exit_code, added.stdout) == (0, "")
-    assert "data.bin: is no text" in added.stderr
+    assert "data.bin: is not text" in added.stderr
     assert "Documents: 2 added." in added.stderr
     out, _ = start("kb", "search", "how often is it tried again?", "--quiet").communicate(
         timeout=60

@@ -27,8 +27,8 @@ from foldline.cli.stores import existing, make_folder
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge
+from foldline.memory.knowledge.document_tables import Outcome
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
-from foldline.memory.knowledge.values import Outcome
 from foldline.settings.sources import data_folder
 
 EPILOG = """\b

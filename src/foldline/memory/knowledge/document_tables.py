@@ -9,21 +9,48 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from foldline.memory.chunk import ChunkSettings, split
-from foldline.memory.damage import as_bytes
+from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText
-from foldline.memory.knowledge.full_text import span
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.knowledge.values import Outcome
-from foldline.memory.knowledge.vector_search import ChunkVector
+from foldline.memory.knowledge.search_index import BITS, span
 from foldline.memory.term_index import write_terms
 from foldline.relevance.terms import TERMS_VERSION, terms
 from foldline.sql import Connection
+
+Outcome: TypeAlias = Literal["added", "replaced", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document in a store; ``added`` in seconds since 1970, ``chars`` is its length."""
+
+    name: str
+    title: str
+    kind: str
+    chunks: int
+    tokens: int
+    chars: int
+    added: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeStats:
+    """What a namespace holds; ``bytes`` is the size of the whole file."""
+
+    namespace: str
+    documents: int
+    chunks: int
+    tokens: int
+    embedded: int
+    embedder: str
+    namespaces: tuple[str, ...]
+    bytes: int
 
 
 class ChunkRow(NamedTuple):
@@ -48,7 +75,7 @@ class DocumentRows:
     version: bytes
     rows: Sequence[ChunkRow] = field(repr=False)
     embedder: str = ""
-    vectors: Sequence[ChunkVector] = field(default=(), repr=False)
+    vectors: Mapping[int, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def terms(self) -> int:
@@ -99,8 +126,8 @@ def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
     return Counter(terms("\n".join((title, *heading, text))))
 
 
-def ensure_namespace(connection: Connection, name: str) -> int:
-    """Return the number of a namespace, which others now wait for; it is made if it is missing."""
+def _ensure_namespace(connection: Connection, name: str) -> int:
+    """Lock a namespace, created if it is missing, and return its number."""
     (number,) = connection.execute(
         "INSERT INTO namespaces (name, next) VALUES (?, 0)"
         " ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
@@ -110,23 +137,38 @@ def ensure_namespace(connection: Connection, name: str) -> int:
 
 
 def lock_namespace(connection: Connection, name: str) -> int | None:
-    """Return the number of a namespace, which others now wait for; None where there is none."""
+    """Lock a namespace and return its number; None if it does not exist."""
     row = connection.execute(
         "UPDATE namespaces SET name = name WHERE name = ? RETURNING id", (name,)
     ).fetchone()
     return None if row is None else int(row[0])
 
 
-def find_document(connection: Connection, namespace: int, name: str) -> tuple[int, bytes] | None:
-    """Return the number and the version of a document."""
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document that is stored: its number, its version, and its sums."""
+
+    id: int
+    version: bytes
+    chunks: int
+    tokens: int
+
+
+def find_document(connection: Connection, namespace: str, name: str) -> StoredDocument | None:
+    """Return a document of a namespace; None if it does not exist."""
     row = connection.execute(
-        "SELECT id, version FROM documents WHERE namespace = ? AND name = ?", (namespace, name)
+        "SELECT d.id, d.version, d.chunks, d.tokens FROM documents d"
+        " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
+        (namespace, name),
     ).fetchone()
-    return None if row is None else (int(row[0]), as_bytes(row[1]))
+    if row is None:
+        return None
+    number, version, chunks, tokens = row
+    return StoredDocument(number, as_bytes(version), chunks, tokens)
 
 
 def replace_document(
-    store: KnowledgeStore, connection: Connection, namespace: int, draft: DocumentRows, now: float
+    store: KnowledgeStore, connection: Connection, name: str, draft: DocumentRows, now: float
 ) -> Outcome:
     """
     Store a document in the place of its former version.
@@ -134,15 +176,16 @@ def replace_document(
     Args:
         store: The store.
         connection: A change of it.
-        namespace: A namespace, which others wait for.
+        name: Of the namespace, which is made if it is missing.
         draft: The document.
         now: Seconds since 1970.
     """
-    former = find_document(connection, namespace, draft.name)
-    if former is not None and former[1] == draft.version:
+    namespace = _ensure_namespace(connection, name)
+    former = find_document(connection, name, draft.name)
+    if former is not None and former.version == draft.version:
         return "unchanged"
     if former is not None:
-        remove_document(store, connection, namespace, former[0])
+        remove_document(store, connection, namespace, former.id)
     reading = draft.reading
     head = (draft.name, storable(reading.title), reading.kind, reading.unit, draft.version)
     sums = (len(reading.text), len(draft.rows), draft.terms, draft.tokens)
@@ -156,7 +199,7 @@ def replace_document(
         "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((first + at, document, at, *row) for at, row in enumerate(draft.rows)),
     )
-    store.terms.add(connection, document)
+    store.index.add_terms(connection, document)
     if draft.vectors:
         _embed(store, connection, first, draft)
     return "added" if former is None else "replaced"
@@ -179,18 +222,19 @@ def _embed(store: KnowledgeStore, connection: Connection, first: int, draft: Doc
     (embedder,) = connection.execute(
         "SELECT id FROM embedders WHERE name = ?", (draft.embedder,)
     ).fetchone()
-    rows = [replace(row, chunk=first + row.chunk) for row in draft.vectors]
+    vectors = {first + at: data for at, data in draft.vectors.items()}
     connection.executemany(
-        "INSERT INTO vectors VALUES (?, ?, ?)", ((row.chunk, embedder, row.data) for row in rows)
+        "INSERT INTO vectors VALUES (?, ?, ?)",
+        [(number, embedder, data) for number, data in vectors.items()],
     )
-    store.vectors.write(connection, embedder, rows)
+    store.index.add_vectors(connection, embedder, vectors)
 
 
 def remove_document(
     store: KnowledgeStore, connection: Connection, namespace: int, document: int
 ) -> None:
-    """Take a document out with all that was made of it."""
-    store.terms.drop(connection, document)
+    """Remove a document with its chunks, terms and vectors."""
+    store.index.drop_terms(connection, document)
     first, last = connection.execute(
         "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM chunks WHERE document = ?",
         (document,),
@@ -208,9 +252,9 @@ def remove_document(
 
 
 def clear_namespace(store: KnowledgeStore, connection: Connection, namespace: int) -> int:
-    """Take all documents of a namespace out, and none of another; return how many there were."""
+    """Remove all documents of a namespace; return how many there were."""
     first, last = span(namespace)
-    store.terms.clear(connection, namespace)
+    store.index.clear_terms(connection, namespace)
     _remove_vectors(store, connection, first, last)
     connection.execute("DELETE FROM chunks WHERE id BETWEEN ? AND ?", (first, last))
     count = connection.execute("DELETE FROM documents WHERE namespace = ?", (namespace,)).rowcount
@@ -223,15 +267,45 @@ def clear_namespace(store: KnowledgeStore, connection: Connection, namespace: in
 
 
 def _remove_vectors(store: KnowledgeStore, connection: Connection, first: int, last: int) -> None:
-    store.vectors.drop(connection, first, last)
+    store.index.drop_vectors(connection, first, last)
     connection.execute("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", (first, last))
 
 
-def recut_document(
+def list_documents(connection: Connection, namespace: str) -> tuple[DocumentInfo, ...]:
+    """Return the documents of a namespace, by name."""
+    rows = connection.execute(
+        "SELECT d.name, d.title, d.kind, d.chunks, d.tokens, d.chars, d.added"
+        " FROM documents d JOIN namespaces n ON n.id = d.namespace"
+        " WHERE n.name = ? ORDER BY d.name",
+        (namespace,),
+    ).fetchall()
+    return tuple(DocumentInfo(*row) for row in rows)
+
+
+def count_documents(connection: Connection, namespace: str) -> dict[str, Any]:
+    """Return the figures of `KnowledgeStats` that tables hold."""
+    names = connection.execute("SELECT name FROM namespaces ORDER BY name").fetchall()
+    documents, chunks, tokens, vectors = connection.execute(
+        "SELECT documents, chunks, tokens, (SELECT count(*) FROM vectors"
+        " WHERE chunk BETWEEN namespaces.id << ? AND ((namespaces.id + 1) << ?) - 1)"
+        " FROM namespaces WHERE name = ?",
+        (BITS, BITS, namespace),
+    ).fetchone() or (0, 0, 0, 0)
+    return {
+        "namespace": namespace,
+        "documents": documents,
+        "chunks": chunks,
+        "tokens": tokens,
+        "embedded": vectors,
+        "namespaces": tuple(name for (name,) in names),
+    }
+
+
+def cut_document_again(
     store: KnowledgeStore, connection: Connection, document: int, title: str
 ) -> None:
     """Cut the chunks of a document into terms again, by the rules of today."""
-    store.terms.drop(connection, document)
+    store.index.drop_terms(connection, document)
     rows = connection.execute(
         "SELECT id, heading, text FROM chunks WHERE document = ?", (document,)
     ).fetchall()
@@ -243,7 +317,7 @@ def recut_document(
             "UPDATE chunks SET terms = ?, length = ? WHERE id = ?",
             (write_terms(counts), counts.total(), number),
         )
-    store.terms.add(connection, document)
+    store.index.add_terms(connection, document)
     connection.execute(
         "UPDATE namespaces SET terms = namespaces.terms - d.terms + ? FROM documents d"
         " WHERE d.id = ? AND namespaces.id = d.namespace",

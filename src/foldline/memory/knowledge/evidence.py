@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.validation import whole
-from foldline.memory.knowledge.values import KnowledgeResult, Passage
+from foldline.memory.knowledge.search import KnowledgeResult, Passage
 from foldline.tokens.estimate import estimate
-from foldline.values.tags import tag_starts
+from foldline.values.tags import escape_attribute, tag_starts
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -116,23 +117,24 @@ def _block(passage: Passage, number: int) -> str:
 
 
 def _attribute(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return escape_attribute(" ".join(text.split()))
 
 
 def _shorten(passage: Passage, most: int, count: Count) -> Passage | None:
     """Return as many of the first lines of a passage as fit."""
     lines = passage.text.strip("\n").split("\n")
-    low, high = 0, len(lines)
-    while low < high:
-        middle = (low + high + 1) // 2
-        short = replace(passage, text="\n".join(lines[:middle]) + CUT)
-        low, high = (middle, high) if count(_block(short, 1)) <= most else (low, middle - 1)
-    if not low:
+
+    def first(size: int) -> Passage:
+        return replace(passage, text="\n".join(lines[:size]) + CUT)
+
+    size = bisect_left(
+        range(1, len(lines) + 1), True, key=lambda size: count(_block(first(size), 1)) > most
+    )
+    if not size:
         return None
-    last = passage.first + low - 1 if passage.unit != "page" else passage.last
-    text = "\n".join(lines[:low]) + CUT
-    return replace(passage, text=text, last=min(last, passage.last), tokens=count(text))
+    last = passage.first + size - 1 if passage.unit != "page" else passage.last
+    short = first(size)
+    return replace(short, last=min(last, passage.last), tokens=count(short.text))
 
 
 NOTHING: Final = "NO EVIDENCE"

@@ -11,18 +11,41 @@ from typing import Final
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.damage import as_bytes
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.document_tables import Outcome
+from foldline.memory.knowledge.embedding import embed_chunks
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.knowledge.values import AddedDocument
-from foldline.memory.knowledge.vector_search import embed_chunks
 from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Database
 
 LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """What became of one document; ``warnings`` say what of it could not be read."""
+
+    document: str
+    outcome: Outcome
+    chunks: int
+    tokens: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of a file or of the files of a folder."""
+
+    documents: tuple[AddedDocument, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many documents had this outcome."""
+        return sum(one.outcome == outcome for one in self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +75,19 @@ class Ingestor:
         name = stored_name(name)
         model = "" if self.embedder is None else self.embedder.name
         version = document_tables.document_version(reading, self.chunks, model)
-        known = self._find_stored(name)
-        if known is None or as_bytes(known[0]) != version:
+        with self.database.reading() as connection:
+            known = document_tables.find_document(connection, self.namespace, name)
+        if known is None or known.version != version:
             rows = document_tables.make_chunk_rows(reading, self.chunks)
             texts = [row.text for row in rows]
-            vectors = [] if self.embedder is None else embed_chunks(self.embedder, texts, name)
+            vectors = {} if self.embedder is None else embed_chunks(self.embedder, texts, name)
             draft = document_tables.DocumentRows(name, reading, version, rows, model, vectors)
             with self.database.writing() as connection:
-                space = document_tables.ensure_namespace(connection, self.namespace)
                 outcome = document_tables.replace_document(
-                    self.knowledge, connection, space, draft, self.clock()
+                    self.knowledge, connection, self.namespace, draft, self.clock()
                 )
             return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
-        return AddedDocument(name, "unchanged", known[1], known[2], reading.warnings)
+        return AddedDocument(name, "unchanged", known.chunks, known.tokens, reading.warnings)
 
     def file(self, path: Path, name: str = "") -> AddedDocument:
         """
@@ -77,7 +100,7 @@ class Ingestor:
 
     def folder(self, folder: Path, only: str = "") -> Iterator[AddedDocument | Skipped]:
         """
-        Store the files below a folder; what cannot be read is told, and the others follow.
+        Store the files below a folder; what cannot be read is reported and skipped.
 
         Args:
             folder: The folder.
@@ -94,11 +117,10 @@ class Ingestor:
                 reading = read_file(found, self.limits)
             except InputError as error:
                 yield Skipped(found, _why(error, found))
-                continue
             except MissingExtra as error:
                 yield Skipped(found, str(error))
-                continue
-            yield self.store(str(found), reading)
+            else:
+                yield self.store(str(found), reading)
 
     def remove_missing(self, folder: Path) -> Iterator[str]:
         """Remove documents of a folder whose files are gone."""
@@ -117,15 +139,13 @@ class Ingestor:
         """Remove a document; return True if it was there."""
         with self.database.writing() as connection:
             space = document_tables.lock_namespace(connection, self.namespace)
-            if space is None:
+            found = document_tables.find_document(connection, self.namespace, name)
+            if space is None or found is None:
                 return False
-            found = document_tables.find_document(connection, space, name)
-            if found is None:
-                return False
-            document_tables.remove_document(self.knowledge, connection, space, found[0])
+            document_tables.remove_document(self.knowledge, connection, space, found.id)
             return True
 
-    def cut_anew(self) -> None:
+    def cut_terms_again(self) -> None:
         """Cut what an older version of Foldline has cut into terms by other rules."""
         with self.database.reading() as connection:
             old = connection.execute(
@@ -136,17 +156,7 @@ class Ingestor:
         for namespace, document, title in old:
             with self.database.writing() as connection:
                 document_tables.lock_namespace(connection, namespace)
-                document_tables.recut_document(self.knowledge, connection, document, title)
-
-    def _find_stored(self, name: str) -> tuple[bytes, int, int] | None:
-        """Return the version of a document, and how many chunks and tokens it has."""
-        with self.database.reading() as connection:
-            row: tuple[bytes, int, int] | None = connection.execute(
-                "SELECT d.version, d.chunks, d.tokens FROM documents d"
-                " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
-                (self.namespace, name),
-            ).fetchone()
-        return row
+                document_tables.cut_document_again(self.knowledge, connection, document, title)
 
 
 def _why(error: InputError, path: Path) -> str:
@@ -163,7 +173,7 @@ def check_namespace(name: str) -> str:
     """
     if not name.strip() or len(name) > LONGEST_NAMESPACE or not name.isprintable():
         hint = f"Give up to {LONGEST_NAMESPACE} letters."
-        raise InputError(f"{name[:60]!r} is no name for a namespace", hint=hint)
+        raise InputError(f"{name[:60]!r} is not a name for a namespace", hint=hint)
     return name
 
 
@@ -177,7 +187,7 @@ def stored_name(name: str) -> str:
     plain = name.encode("utf-8", "replace").decode().replace("\0", "")
     if not plain.strip() or len(plain) > LONGEST_NAME:
         raise InputError(
-            f"{plain[:60]!r} is no name for a document",
+            f"{plain[:60]!r} is not a name for a document",
             hint=f"Give up to {LONGEST_NAME:,} letters.",
         )
     return plain

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, run_ask
+from foldline.concurrency import awaited
 from foldline.core.asks import Steps, drive
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings, Kind
-from foldline.memory.documents import DocumentText, ReadLimits, Skipped
-from foldline.memory.documents.folder import is_folder
+from foldline.memory.documents import DocumentText, ReadLimits, Skipped, is_folder
 from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.document_tables import DocumentInfo, KnowledgeStats
+from foldline.memory.knowledge.embedding import embed_query
 from foldline.memory.knowledge.evidence import (
     CitedAnswer,
     Count,
@@ -25,18 +27,15 @@ from foldline.memory.knowledge.evidence import (
     answer_from_evidence,
     pack_evidence,
 )
-from foldline.memory.knowledge.full_text import BITS
-from foldline.memory.knowledge.ingest import Ingestor, check_namespace, stored_name
-from foldline.memory.knowledge.schema import open_store
-from foldline.memory.knowledge.search import find_namespace, search_namespace
-from foldline.memory.knowledge.values import (
+from foldline.memory.knowledge.ingest import (
     AddedDocument,
-    DocumentInfo,
+    Ingestor,
     IngestReport,
-    KnowledgeResult,
-    KnowledgeStats,
+    check_namespace,
+    stored_name,
 )
-from foldline.memory.knowledge.vector_search import embed_query
+from foldline.memory.knowledge.schema import open_store
+from foldline.memory.knowledge.search import KnowledgeResult, find_namespace, search_namespace
 from foldline.retrieval.embedding import Embedder
 from foldline.tokens.estimate import estimate
 from foldline.type_checks import typed_methods
@@ -96,7 +95,7 @@ class Knowledge:
         store = open_store(path, embedder)
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()
         storing = Ingestor(store, namespace, sizes, limits, embedder, clock)
-        storing.cut_anew()
+        storing.cut_terms_again()
         return cls(storing)
 
     def within(self, namespace: str, *, chunks: ChunkSettings | None = None) -> Self:
@@ -140,7 +139,7 @@ class Knowledge:
             path: The file or the folder.
             name: What citations call a file; default its path.
             only: A pattern such as ``*.py`` for the files of a folder, by their paths below it.
-            tell: Called with every document that was stored, and every file that was skipped.
+            tell: Called with every stored document and every skipped file.
 
         Raises:
             InputError: There is no such file, or it cannot be read.
@@ -266,7 +265,7 @@ class Knowledge:
 
         Args:
             question: The question.
-            model: Answers; without one the evidence is returned, and nobody is asked.
+            model: Answers the question; without one only the evidence is returned.
             max_tokens: The most that the evidence may take.
             answer_tokens: The most that the answer may take.
             limit: The most passages.
@@ -279,50 +278,21 @@ class Knowledge:
     def documents(self) -> tuple[DocumentInfo, ...]:
         """List the documents, by name."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT d.name, d.title, d.kind, d.chunks, d.tokens, d.chars, d.added"
-                " FROM documents d JOIN namespaces n ON n.id = d.namespace"
-                " WHERE n.name = ? ORDER BY d.name",
-                (self._namespace,),
-            ).fetchall()
-        return tuple(DocumentInfo(*row) for row in rows)
+            return document_tables.list_documents(connection, self._namespace)
 
     def stats(self) -> KnowledgeStats:
         """Return what the namespace holds."""
-        with self._database.reading() as connection:
-            names = connection.execute("SELECT name FROM namespaces ORDER BY name").fetchall()
-            sums = connection.execute(
-                "SELECT documents, chunks, tokens, (SELECT count(*) FROM vectors"
-                " WHERE chunk BETWEEN namespaces.id << ? AND ((namespaces.id + 1) << ?) - 1)"
-                " FROM namespaces WHERE name = ?",
-                (BITS, BITS, self._namespace),
-            ).fetchone() or (0, 0, 0, 0)
         embedder = self._storing.embedder
-        documents, chunks, tokens, vectors = sums
-        return KnowledgeStats(
-            self._namespace,
-            documents,
-            chunks,
-            tokens,
-            vectors,
-            "" if embedder is None else embedder.name,
-            tuple(name for (name,) in names),
-            self._database.size(),
-        )
+        with self._database.reading() as connection:
+            figures = document_tables.count_documents(connection, self._namespace)
+        model = "" if embedder is None else embedder.name
+        return KnowledgeStats(embedder=model, bytes=self._database.size(), **figures)
 
     # --- in programs that await --------------------------------------------------------------
 
-    async def aadd(self, path: str | os.PathLike[str], **settings: Any) -> IngestReport:
-        """Store a file or folder without blocking; see `add`."""
-        return await asyncio.to_thread(self.add, path, **settings)
-
-    async def aadd_text(self, name: str, text: str, **settings: Any) -> AddedDocument:
-        """Store a text without blocking; see `add_text`."""
-        return await asyncio.to_thread(self.add_text, name, text, **settings)
-
-    async def asearch(self, query: str, limit: int = 5, **settings: Any) -> KnowledgeResult:
-        """Find passages without blocking; see `search`."""
-        return await asyncio.to_thread(self.search, query, limit, **settings)
+    aadd = awaited(add)
+    aadd_text = awaited(add_text)
+    asearch = awaited(search)
 
     async def aask(
         self,
@@ -339,7 +309,7 @@ class Knowledge:
         return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))
 
     def close(self) -> None:
-        """Close the file; closing twice is allowed."""
+        """Close the store; closing twice is allowed."""
         self._database.close()
 
     def __enter__(self) -> Self:

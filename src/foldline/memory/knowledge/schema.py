@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.memory.directions import EMBEDDERS, open_directions, set_searching
-from foldline.memory.knowledge.full_text import BITS, ChunkTerms, FullText
-from foldline.memory.knowledge.vector_search import NEAR_TABLES, ChunkDirections, SignTable
-from foldline.memory.schema import open_database
+from foldline.memory.database import open_database
+from foldline.memory.knowledge.search_index import (
+    BITS,
+    NEAR_TABLES,
+    PostgresIndex,
+    SqliteIndex,
+)
 from foldline.memory.term_index import TERM_TABLES
+from foldline.memory.vector_index import EMBEDDERS, open_vector_index
 from foldline.postgres.schema import PostgresSchema
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_tables
@@ -51,7 +55,7 @@ _TABLES: Final = (
         UNIQUE (namespace, name)
     )
     """,
-    # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
+    # ``terms``: every term once, and again with a mark where it is repeated; see `write_terms`.
     """
     CREATE TABLE chunks (
         id {given_key},
@@ -122,21 +126,19 @@ class KnowledgeStore:
     """A store: its database, and what it is searched by."""
 
     database: Database
-    terms: FullText | ChunkTerms
-    vectors: SignTable | ChunkDirections
+    index: SqliteIndex | PostgresIndex
 
     @contextmanager
     def searching(self) -> Iterator[Connection]:
         """Look at one moment of the store, in order to search."""
         with self.database.reading() as connection:
-            if isinstance(self.terms, ChunkTerms):
-                set_searching(connection)
+            self.index.prepare(connection)
             yield connection
 
 
 def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> KnowledgeStore:
     """
-    Open the store at a path or a URL; it is made where it is missing.
+    Open the store at a path or a URL; it is created if it is missing.
 
     Args:
         place: The file, or the URL of a PostgreSQL database.
@@ -149,14 +151,13 @@ def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> Know
     database = open_database(place, KNOWLEDGE, POSTGRES)
     try:
         if is_url(place):
-            directions = (
-                None if embedder is None else open_directions(database, embedder, NEAR_TABLES)
+            vectors = (
+                None if embedder is None else open_vector_index(database, embedder, NEAR_TABLES)
             )
-            return KnowledgeStore(database, ChunkTerms(), ChunkDirections(directions))
+            return KnowledgeStore(database, PostgresIndex(vectors=vectors))
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
     except BaseException:
         database.close()
         raise
-    signs = SignTable("" if embedder is None else embedder.name)
-    return KnowledgeStore(database, FullText(), signs)
+    return KnowledgeStore(database, SqliteIndex("" if embedder is None else embedder.name))

@@ -3,19 +3,109 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.memory.damage import reading_rows
+from foldline.memory.database import reading_rows
+from foldline.memory.knowledge.embedding import marks, read_vectors
 from foldline.memory.knowledge.schema import KnowledgeStore
-from foldline.memory.knowledge.values import KnowledgeResult, Passage
-from foldline.memory.knowledge.vector_search import marks, vectors_of
-from foldline.memory.term_index import expand_terms, plan_readings, query_entries
+from foldline.memory.term_index import expand_terms, plan_reads, query_entries
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.sql import Connection
 from foldline.type_checks import check_fields
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """
+    A piece of a document that was found.
+
+    ``first`` and ``last`` are what its citation counts: lines, or pages of a PDF file. ``score``
+    ranks it inside one answer, and its ``parts`` say what that is made of; ``strength``, 0 to 1,
+    is comparable between answers. ``fresh`` is where in the text what it repeats ends.
+    """
+
+    document: str
+    title: str
+    heading: tuple[str, ...]
+    unit: str
+    first: int
+    last: int
+    text: str = field(repr=False)
+    tokens: int
+    score: float
+    strength: float
+    parts: Mapping[str, float]
+    matched: tuple[str, ...] = ()
+    number: int = 0
+    fresh: int = field(default=0, repr=False)
+
+    @property
+    def place(self) -> str:
+        """Where in its document it stands: ``lines 3-9``, ``page 2``."""
+        if self.first == self.last:
+            return f"{self.unit} {self.first}"
+        return f"{self.unit}s {self.first}-{self.last}"
+
+    @property
+    def source(self) -> str:
+        """The citation: document, place, headings."""
+        under = f" ({' > '.join(self.heading)})" if self.heading else ""
+        return f"{self.document}, {self.place}{under}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the passage as JSON values."""
+        out = {name: getattr(self, name) for name in self.__slots__}
+        del out["number"], out["fresh"]
+        return out | {
+            "heading": list(self.heading),
+            "source": self.source,
+            "score": round(self.score, 4),
+            "strength": round(self.strength, 4),
+            "parts": {name: round(part, 4) for name, part in self.parts.items()},
+            "matched": list(self.matched),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeResult:
+    """
+    The answer of a search: passages, the best first, or the news that there is no evidence.
+
+    ``strongest`` is the strength of the best that was seen, and ``threshold`` what it takes.
+    """
+
+    query: str
+    passages: tuple[Passage, ...]
+    threshold: float
+    strongest: float = 0.0
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self.passages)
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    @property
+    def evidence(self) -> bool:
+        """Whether anything was found that is strong enough."""
+        return bool(self.passages)
+
+    @property
+    def message(self) -> str:
+        """What was found, in one sentence."""
+        if self.passages:
+            count = len(self.passages)
+            return f"{count} passage{'' if count == 1 else 's'} found."
+        if self.strongest <= 0:
+            return "No evidence: no document has to do with the query."
+        return (
+            f"No evidence: the nearest passage has strength {self.strongest:.2f}, "
+            f"and {self.threshold:.2f} is the threshold."
+        )
+
 
 COLUMNS: Final = (
     "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"
@@ -49,7 +139,7 @@ class Namespace:
 
 
 def find_namespace(connection: Connection, namespace: str) -> Namespace | None:
-    """Return a namespace; None where there is none of this name."""
+    """Return a namespace; None if it does not exist."""
     row = connection.execute(
         "SELECT id, chunks, terms, removed FROM namespaces WHERE name = ?", (namespace,)
     ).fetchone()
@@ -80,14 +170,14 @@ def search_namespace(
     query_text = query[:LONGEST_QUERY]
     cut = terms(query_text)
     query_terms, entries = query_entries(cut)
-    frequency = store.terms.count(connection, space.id, entries, space.chunks)
-    readings = plan_readings(query_terms, frequency, space.chunks, POSTINGS)
-    found = store.terms.best(connection, space.id, readings) if readings else {}
+    frequency = store.index.count(connection, space.id, entries, space.chunks)
+    readings = plan_reads(query_terms, frequency, space.chunks, POSTINGS)
+    found = store.index.best(connection, space.id, readings) if readings else {}
     numbers = list(found)
     vectors: dict[int, bytes] = {}
     if vector is not None:
-        vectors = vectors_of(connection, numbers)
-        near = store.vectors.nearest(connection, space.id, space.removed, vector)
+        vectors = read_vectors(connection, numbers)
+        near = store.index.nearest(connection, space.id, space.removed, vector)
         numbers += [number for number in near if number not in found]
         vectors |= near
     statistics = Statistics(

@@ -18,14 +18,14 @@ from foldline.sql import Connection, Database
 EMBEDDERS: Final = "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)"
 """For either kind of database; see `foldline.sql.sqlite_tables` and `postgres_tables` there."""
 
-LINKS: Final = 24
-CONSIDERED: Final = 128
+HNSW_LINKS: Final = 24
+EF_CONSTRUCTION: Final = 128
 """
 To how many others a vector is linked in the index, and among how many these are chosen. With the
 16 and 64 of pgvector, 98.2 to 98.8 % of the exact twenty nearest were found among a million.
 """
 
-LOOKED_AT: Final = 200
+EF_SEARCH: Final = 200
 """Vectors that the index keeps at hand while it goes from one to the next (``ef_search``)."""
 
 NARROW: Final = 20_000
@@ -37,8 +37,8 @@ find enough (measured among a million: 15 ms for 5,000 against 170 ms).
 FEWEST: Final = 20
 """Where the index leads to fewer that a filter admits, all that it admits are compared, too."""
 
-SETTINGS: Final = (
-    ("hnsw.ef_search", str(LOOKED_AT)),
+SEARCH_SETTINGS: Final = (
+    ("hnsw.ef_search", str(EF_SEARCH)),
     ("hnsw.iterative_scan", "relaxed_order"),
     ("hnsw.max_scan_tuples", "20000"),
     ("plan_cache_mode", "force_custom_plan"),
@@ -50,7 +50,7 @@ Fill = Callable[[Connection], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Directions:
+class VectorIndex:
     """
     The vectors of one embedder.
 
@@ -76,7 +76,7 @@ class Directions:
         Return the texts that are nearest to a vector, the best first.
 
         Args:
-            connection: With `SETTINGS`.
+            connection: With `SEARCH_SETTINGS`.
             vector: Of length 1.
             count: The most that are returned.
             condition: Which rows of ``near`` may be found, in SQL.
@@ -85,7 +85,7 @@ class Directions:
         """
         if exact is None:
             rows_of = f"near WHERE embedder = {self.embedder} AND {condition}"
-            exact = expected_rows(connection, rows_of, values) <= NARROW
+            exact = estimate_rows(connection, rows_of, values) <= NARROW
         kind = f"halfvec({self.dimensions})"
         distance = f"direction::{kind} <#> :direction::{kind}"
         if exact:
@@ -100,7 +100,7 @@ class Directions:
         return [int(number) for number, _ in sorted(rows, key=lambda row: row[1])]
 
 
-def expected_rows(connection: Connection, admitted: str, values: Mapping[str, Any]) -> float:
+def estimate_rows(connection: Connection, admitted: str, values: Mapping[str, Any]) -> float:
     """
     Return how many rows the server expects; none are read.
 
@@ -116,9 +116,9 @@ def expected_rows(connection: Connection, admitted: str, values: Mapping[str, An
     return float(plans[0]["Plan"]["Plan Rows"])
 
 
-def open_directions(
+def open_vector_index(
     database: Database, embedder: Embedder, tables: Sequence[str], fill: Fill | None = None
-) -> Directions:
+) -> VectorIndex:
     """
     Return the vectors of an embedder; what is not there yet is made.
 
@@ -143,13 +143,13 @@ def open_directions(
             known = _number(connection, embedder.name)
             if known is None:
                 known = _make_index(connection, embedder, fill)
-    return Directions(known, embedder.dimensions)
+    return VectorIndex(known, embedder.dimensions)
 
 
-def set_searching(connection: Connection) -> None:
-    """Bring `SETTINGS` into force until the transaction ends."""
-    calls = ", ".join("set_config(?, ?, true)" for _ in SETTINGS)
-    connection.execute(f"SELECT {calls}", [word for pair in SETTINGS for word in pair])
+def apply_search_settings(connection: Connection) -> None:
+    """Bring `SEARCH_SETTINGS` into force until the transaction ends."""
+    calls = ", ".join("set_config(?, ?, true)" for _ in SEARCH_SETTINGS)
+    connection.execute(f"SELECT {calls}", [word for pair in SEARCH_SETTINGS for word in pair])
 
 
 def literal(data: bytes) -> str:
@@ -171,7 +171,7 @@ def _make_index(connection: Connection, embedder: Embedder, fill: Fill | None) -
     connection.execute(
         f"CREATE INDEX near_{number} ON near USING hnsw"
         f" ((direction::halfvec({embedder.dimensions})) halfvec_ip_ops)"
-        f" WITH (m = {LINKS}, ef_construction = {CONSIDERED}) WHERE embedder = {number}"
+        f" WITH (m = {HNSW_LINKS}, ef_construction = {EF_CONSTRUCTION}) WHERE embedder = {number}"
     )
     return int(number)
 

@@ -1,12 +1,15 @@
-"""The tables of memories in SQLite and PostgreSQL, and opening them."""
+"""The tables of memories in SQLite and PostgreSQL, opening them, and reading their rows."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
-from foldline.memory.directions import EMBEDDERS
-from foldline.memory.term_index import LEVELLED, TERM_TABLES
+from foldline.errors import UNREADABLE, StoreError
+from foldline.memory.term_index import TERM_ENTRIES, TERM_TABLES
+from foldline.memory.vector_index import EMBEDDERS
 from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
 from foldline.sqlite import Schema
@@ -81,7 +84,7 @@ _SEARCH: Final = (
         SELECT users.id AS space, memories.number, memories.happened, entries.term
         FROM memories JOIN users ON users.name = memories."user"
         CROSS JOIN LATERAL (
-            SELECT '' AS term UNION ALL SELECT entry.term FROM {LEVELLED}
+            SELECT '' AS term UNION ALL SELECT entry.term FROM {TERM_ENTRIES}
         ) AS entries
     """,  # noqa: S608  # a constant
     """
@@ -131,7 +134,7 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
 
 def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresSchema) -> Database:
     """
-    Open the database at a path or a URL; it is made where it is missing.
+    Open the database at a path or a URL; it is created if it is missing.
 
     Args:
         place: The SQLite file, or the URL of a PostgreSQL database.
@@ -149,3 +152,37 @@ def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresS
     from foldline.sqlite import SqliteDatabase
 
     return SqliteDatabase(place, file)
+
+
+@contextmanager
+def reading_rows() -> Iterator[None]:
+    """
+    Read what stands in rows; no code of the user runs inside.
+
+    Raises:
+        StoreError: It is something else than was written.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        raise _damage_error(f"{type(error).__name__}: {error}"[:300]) from error
+
+
+def as_bytes(value: object) -> bytes:
+    """
+    Return what a column of bytes holds; ``bytes()`` would make as many of them as a number says.
+
+    Raises:
+        StoreError: It is something else.
+    """
+    if not isinstance(value, bytes):
+        raise _damage_error(f"a {type(value).__name__} stands in the place of bytes")
+    return value
+
+
+def _damage_error(why: str) -> StoreError:
+    return StoreError(
+        f"What is remembered is damaged: {why}.",
+        hint="Restore the file from a backup.",
+        damaged=True,
+    )

@@ -19,16 +19,17 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name, whole
 from foldline.errors import BudgetError
-from foldline.memory.chunk.cut_points import (
+from foldline.memory.cut_points import (
     BY_KIND,
     LINE,
     OPENING,
     Cuts,
+    Places,
     lines,
     near_blank,
+    places,
     sentences,
 )
-from foldline.memory.chunk.outline import Places, places
 from foldline.tokens.estimate import estimate
 
 Count: TypeAlias = Callable[[str], int]

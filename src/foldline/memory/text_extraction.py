@@ -1,12 +1,163 @@
-"""Web pages as text: headings, paragraphs, lists, tables and code, without what is hidden."""
+"""The text in the bytes of a document: plain text in any encoding, PDF, and web pages."""
 
 from __future__ import annotations
 
+import codecs
+import logging
 import re
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, Final
 
 from foldline.errors import InputError, MissingExtra
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_HAN: Final = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]")
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LINE_END: Final = re.compile("\r\n?|[\u2028\x85]")
+
+SAMPLE: Final = 65_536
+"""Characters that are looked at to recognize text, and its encoding."""
+
+MOST_CONTROLS: Final = 0.02
+"""The share of control characters from which on data is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A text whose lines end with a line feed, and the encoding that it had."""
+
+    text: str
+    encoding: str
+    guessed: bool = False
+
+
+def decode_text(data: bytes, name: str) -> DecodedText:
+    """
+    Read bytes as text.
+
+    Args:
+        data: The bytes.
+        name: What errors call them.
+
+    Raises:
+        InputError: They are no text.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _text(data[len(mark) :].decode(encoding, "replace"), encoding, name)
+    if b"\0" in data[:SAMPLE]:
+        return _wide(data, name)
+    try:
+        return _text(data.decode("utf-8"), "utf-8", name)
+    except UnicodeDecodeError:
+        pass
+    if _is_chinese(data[:SAMPLE]):
+        return _text(data.decode("gb18030", "replace"), "gb18030", name, guessed=True)
+    return _text(data.decode("cp1252", "replace"), "cp1252", name, guessed=True)
+
+
+def _is_chinese(sample: bytes) -> bool:
+    """Return True if bytes are GB 18030; in other encodings they would pair with Latin letters."""
+    text = sample.decode("gb18030", "ignore")
+    wide = sum(char > "\x7f" for char in text)
+    high = sum(byte > 0x7F for byte in sample)
+    return high > 1.7 * wide and len(_HAN.findall(text)) > 0.6 * wide
+
+
+def _wide(data: bytes, name: str) -> DecodedText:
+    """Read UTF-16 without a mark, in which every other byte of Latin text is zero."""
+    even, odd = data[:SAMPLE:2].count(0), data[1:SAMPLE:2].count(0)
+    if max(even, odd) > 20 * min(even, odd) and max(even, odd) * 8 > len(data[:SAMPLE]):
+        encoding = "utf-16-be" if even > odd else "utf-16-le"
+        return _text(data.decode(encoding, "replace"), encoding, name, guessed=True)
+    raise _no_text(name)
+
+
+def _text(text: str, encoding: str, name: str, *, guessed: bool = False) -> DecodedText:
+    sample = text[:SAMPLE]
+    if len(_CONTROLS.findall(sample)) > MOST_CONTROLS * len(sample):
+        raise _no_text(name)
+    return DecodedText(_LINE_END.sub("\n", text).replace("\0", "\ufffd"), encoding, guessed)
+
+
+def _no_text(name: str) -> InputError:
+    return InputError(f"{name} is not text", hint="Only text, HTML and PDF files can be read.")
+
+
+SECONDS: Final = 120.0
+"""The longest that one file may take."""
+
+
+def pdf_text(
+    data: bytes, name: str, most_pages: int, most_chars: int
+) -> tuple[list[str], str, tuple[str, ...]]:
+    """
+    Return the text of each page, the title, and what could not be read.
+
+    Args:
+        data: The file.
+        name: What errors call it.
+        most_pages: Pages that are read.
+        most_chars: Characters that are read.
+
+    Raises:
+        InputError: It is damaged, locked with a password, or holds no text, as a scan does.
+        MissingExtra: What reads it is not installed.
+    """
+    try:
+        import pypdf
+    except ImportError as error:
+        raise MissingExtra("pypdf", "documents") from error
+    # It logs every oddity of a file; what matters of them is among the warnings.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = pypdf.PdfReader(BytesIO(data), strict=False)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise InputError(f"{name} is locked with a password")
+        pages, warnings = _pdf_pages(reader, most_pages, most_chars)
+        title = str(getattr(reader.metadata, "title", None) or "").strip()
+    except InputError:
+        raise
+    except Exception as error:  # a damaged file can raise anything in its parser
+        cause = f"{type(error).__name__}: {error}"[:200]
+        raise InputError(f"{name} cannot be read as PDF: {cause}") from error
+    if not any(page.strip() for page in pages):
+        raise InputError(
+            f"{name} holds no text",
+            hint="It may be a scan; run it through text recognition first.",
+        )
+    return pages, title, warnings
+
+
+def _pdf_pages(reader: Any, most_pages: int, most_chars: int) -> tuple[list[str], tuple[str, ...]]:
+    whole = len(reader.pages)
+    pages, warnings, chars = list[str](), list[str](), 0
+    deadline = time.monotonic() + SECONDS
+    for number in range(min(whole, most_pages)):
+        if chars > most_chars or time.monotonic() > deadline:
+            break
+        try:
+            text = reader.pages[number].extract_text()
+        except Exception as error:  # noqa: BLE001  # the other pages may be readable
+            warnings.append(f"page {number + 1} cannot be read: {type(error).__name__}")
+            text = ""
+        pages.append(text[: most_chars + 1])
+        chars += len(text)
+    if len(pages) < whole:
+        warnings.append(f"{len(pages):,} of {whole:,} pages were read")
+    return pages, tuple(warnings)
+
+
+# --- web pages: headings, paragraphs, lists, tables and code, without what is hidden -----------
 
 MOST_RULES: Final = 200
 """So many rules that hide something are looked up in a page."""
