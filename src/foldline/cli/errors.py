@@ -72,6 +72,21 @@ class CommandFailure:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+class NamingGroup(click.Group):
+    """A group whose usage errors point at the help of the subcommand that was called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; click names none where an option lacks its value."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            called = self.get_command(ctx, name) if name else None
+            if error.ctx is None and called is not None:
+                error.ctx = click.Context(called, parent=ctx, info_name=name)
+            raise
+
+
 def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) -> int:
     """
     Run a command to its end.

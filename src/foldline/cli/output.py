@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
+
+    from foldline.cli.drawing import Screen
 
 Item = TypeVar("Item")
 
@@ -131,7 +132,7 @@ class Output:
             yield
             return
         screen = console(err=True)
-        spinner = "dots" if screen.encoding.lower().startswith("utf") else "line"
+        spinner = "dots" if screen.has_blocks else "line"
         with screen.status(printable(what), spinner=spinner):
             yield
 
@@ -188,9 +189,9 @@ def write_text(text: str) -> None:
         write_bytes(whole.encode("utf-8", "replace"))
 
 
-def console(*, err: bool = False) -> Console:
+def console(*, err: bool = False) -> Screen:
     """Return what draws on stdout or stderr; colours follow NO_COLOR and the terminal."""
-    from foldline.cli.screen import Screen
+    from foldline.cli.drawing import Screen
 
     return Screen(stderr=err, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
@@ -205,7 +206,7 @@ def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
         rows: Cells. Whole numbers are written with separators of thousands, texts as one
             printable line; what rich has made is taken as it is.
     """
-    from foldline.cli.screen import GAP, Grid
+    from foldline.cli.drawing import GAP, Grid
 
     grid = Grid(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
@@ -228,11 +229,11 @@ def _cell(cell: Any, column: Column) -> Text | str:
     return one_line(cell) if column.no_wrap else flexible(cell)
 
 
-def flexible(text: str, most: int = 200) -> Text:
+def flexible(text: str) -> Text:
     """Return a cell of one printable line that is cut where there is no room."""
     from rich.text import Text
 
-    return Text(one_line(text, most), no_wrap=True, overflow="ellipsis")
+    return Text(one_line(text), no_wrap=True, overflow="ellipsis")
 
 
 def shorten_path(path: str, most: int) -> str:

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 import click
 
 from foldline.cli import options, stores
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.output import Output, one_line, plural, write_json
 from foldline.errors import StoreError
 from foldline.sql import is_url

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line, plural
 from foldline.context.builder import Context, ContextBuilder

@@ -202,12 +202,11 @@ def _show(checks: list[Check]) -> None:
     from foldline.cli.output import console, printable, table
 
     screen = console()
-    plain = not screen.encoding.lower().startswith("utf")
     signs = {"ok": ("✓", "+", "green"), "note": ("·", "-", "yellow"), "problem": ("✗", "!", "red")}
     grid = table("", "", "*")
     grid.columns[2].overflow = "fold"
     for check in checks:
         fine, coarse, colour = signs[check.health]
-        sign = Text(coarse if plain else fine, style=colour)
+        sign = Text(fine if screen.has_blocks else coarse, style=colour)
         grid.add_row(sign, check.name, printable(check.words))
     screen.print(grid)

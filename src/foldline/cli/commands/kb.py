@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import (
     Output,

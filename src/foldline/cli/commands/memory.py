@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, NumberType
 from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file

@@ -11,7 +11,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.api import Compaction
 from foldline.archive import Archive
-from foldline.cli.bars import bar, legend, segments
 from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
 from foldline.cli.policy_options import bill
 from foldline.cli.reading import Input
 from foldline.cli.stores import make_folder
 from foldline.engine.receipt import Receipt
+from foldline.evaluation.breakdown import by_kind
 from foldline.values.edits import Drop, Fold, Rewrite
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
+
+    from foldline.cli.drawing import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +134,17 @@ def _plain(done: CompactionResult) -> None:
     sys.stderr.write("\n".join(map(printable, lines)) + "\n")
 
 
-def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType:
+def _bars(done: CompactionResult, screen: Screen, width: int) -> RenderableType:
     """Draw what it took before and what it takes now to the same scale."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    from foldline.cli.drawing import bar, legend
+
     receipt = done.receipt
-    before = segments(done.result.transcript.messages, done.counter)
-    after = segments(done.result.shown.messages, done.counter)
+    before = by_kind(done.result.transcript.messages, done.counter)
+    after = by_kind(done.result.shown.messages, done.counter)
     whole, left = receipt.tokens_before, receipt.tokens_after
     room = max(10, width - len("before ") - 16)
     lines = []
@@ -149,11 +153,11 @@ def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType
         ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, whole, room, screen.encoding))
+        line.append(bar(parts, whole, room, blocks=screen.has_blocks))
         lines.append(line.append(numbers))
-    seen = {segment.name: segment for segment in (*before, *after)}
+    seen = {share.name: share for share in (*before, *after)}
     key = Table.grid()
-    key.add_row(" " * 7, legend([*seen.values()], width - 7, screen.encoding))
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.has_blocks))
     return Group(*lines, key)
 
 
