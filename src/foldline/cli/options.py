@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
@@ -253,11 +251,16 @@ def choice(
     )
 
 
+def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Return what was given before the subcommand where nothing was given after it."""
+    return value or (ctx.parent.params.get(option.name or "") if ctx.parent else None)
+
+
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
     """Return the option ``--file``: where a store is, by the name of what it holds."""
     words = f"The file of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
     place = PlaceType(path_type=Path, dir_okay=False)
-    return click.option("--file", "file", metavar="PATH|URL", type=place, help=words)
+    return click.option("--file", metavar="PATH|URL", type=place, callback=or_before, help=words)
 
 
 def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
@@ -278,7 +281,17 @@ archive = click.option(
     "archive_path",
     metavar="PATH",
     type=FILE,
+    callback=or_before,
     help=f"Where removed content is kept (default: archive.db {DATA_FOLDER}).",
+)
+
+notes_folder = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=FOLDER,
+    callback=or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
 
 policies = click.option(
@@ -339,47 +352,23 @@ def output(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def on_store(
-    opens: Callable[[Any], AbstractContextManager[Any]],
+    option: Callable[[Any], Any], names: Sequence[str], opens: Callable[..., Any]
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """
-    Return what gives a command the store that its group names, and its `Output`.
+    Return what gives a command a store, open, and its `Output`.
 
     Args:
-        opens: Opens the store from the object of the group; it is closed after the command.
+        option: The options that name the store.
+        names: What click calls their values.
+        opens: Opens the store from those values; it is closed after the command.
     """
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @wraps(command)
-        def with_store(target: Any, /, **settings: Any) -> object:
-            with opens(target) as store:
+        def with_store(**settings: Any) -> object:
+            with opens(*map(settings.pop, names)) as store:
                 return command(store, **settings)
 
-        return output(click.pass_obj(with_store))
+        return together(output, option)(with_store)
 
     return decorate
-
-
-def accept_after_subcommand(group: click.Group) -> None:
-    """
-    Let the options of a group stand behind its subcommands as well, where they win.
-
-    Args:
-        group: Its object is a dataclass whose fields are named as the options.
-    """
-    options = [option for option in group.params if isinstance(option, click.Option)]
-    for command in group.commands.values():
-        for option in options:
-            again = click.Option(
-                option.opts,
-                type=option.type,
-                metavar=option.metavar,
-                help=option.help,
-                callback=_override,
-                expose_value=False,
-            )
-            command.params.append(again)
-
-
-def _override(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    if value is not None and option.name:
-        ctx.obj = replace(ctx.obj, **{option.name: value})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,35 +46,34 @@ Nothing is sent anywhere. Documents that have not changed are left as they are.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeTarget:
-    """Which knowledge is meant."""
-
-    file: Path | str
-    namespace: str
+_file = options.store_file("knowledge")
+_namespace = partial(click.option, "--namespace", metavar="NAME")
 
 
 @click.group("kb", cls=NamingGroup, epilog=EPILOG)
-@options.store_file("knowledge")
-@click.option("--namespace", metavar="NAME", default="default", show_default=True)
-@click.pass_context
-def command(ctx: click.Context, file: Path | str | None, namespace: str) -> None:
+@_file
+@_namespace(default="default", show_default=True)
+def command(file: Path | str | None, namespace: str) -> None:  # its subcommands take them
     """Put documents into a store, and find what they say."""
-    ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 
 
-def _open(target: KnowledgeTarget) -> Knowledge:
+def _place(file: Path | str | None) -> Path | str:
+    return file or data_folder() / "knowledge.db"
+
+
+def _open(file: Path | str | None, namespace: str) -> Knowledge:
     """
     Open the store.
 
     Raises:
         StoreError: There is none.
     """
-    file = existing(target.file, "knowledge", made_by="kb add", option="--file")
-    return Knowledge.open(file, namespace=target.namespace)
+    place = existing(_place(file), "knowledge", made_by="kb add", option="--file")
+    return Knowledge.open(place, namespace=namespace)
 
 
-_on_knowledge = options.on_store(_open)
+_target_options = options.together(_file, _namespace(callback=options.or_before))
+_on_knowledge = options.on_store(_target_options, ("file", "namespace"), _open)
 """Gives a command the knowledge, and its output."""
 
 
@@ -82,9 +82,14 @@ _on_knowledge = options.on_store(_open)
 @click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
 @click.option("--only", metavar="PATTERN", default="", help="Of folders, only these: '*.md'.")
 @options.output
-@click.pass_obj
+@_target_options
 def add(
-    target: KnowledgeTarget, /, paths: tuple[str, ...], name: str, only: str, output: Output
+    file: Path | str | None,
+    namespace: str,
+    paths: tuple[str, ...],
+    name: str,
+    only: str,
+    output: Output,
 ) -> None:
     """
     Add files, or all text files of folders; "-" is stdin, which needs --name.
@@ -93,7 +98,7 @@ def add(
     """
     if name and len(paths) > 1:
         options.refuse("--name is for one file.")
-    with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
+    with Knowledge.open(make_folder(_place(file)), namespace=namespace) as knowledge:
         reports = [_add_path(knowledge, path, name, only, output) for path in paths]
     report = IngestReport(
         tuple(one for r in reports for one in r.documents),
@@ -236,6 +241,3 @@ def stats(knowledge: Knowledge, /, output: Output) -> None:
     )
     notes = (f"Other namespaces: {one_line(others, 400)}.",) if others else ()
     output.result("kb.stats/1", asdict(found), *notes, text=text)
-
-
-options.accept_after_subcommand(command)

@@ -46,12 +46,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 @click.command("mcp", epilog=EPILOG)
 @click.option("--write", is_flag=True, help="Allow compact, and changes of notes and memory.")
-@click.option(
-    "--notes",
-    metavar="DIR",
-    type=options.FOLDER,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-)
+@options.notes_folder
 @click.option(
     "--memory",
     metavar="PATH",
@@ -69,7 +64,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 @options.debug
 def command(
     write: bool,
-    notes: Path | None,
+    folder: Path | None,
     memory: Path | None,
     user: str,
     max_tokens: int,
@@ -89,7 +84,7 @@ def command(
     tools = [recall_tool(opens, max_tokens), search_tool(opens, max_tokens), stats_tool(opens)]
     if write:
         tools.append(compact_tool(archive, opens, load().config))
-    tools.append(notes_tool(stores.notes_folder(notes), write=write))
+    tools.append(notes_tool(stores.notes_folder(folder), write=write))
     tools.append(memory_tool(stores.memory_file(memory), user, write=write))
     counter = TokenCounter(choose_counter())
     _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")

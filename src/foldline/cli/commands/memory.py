@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,26 +20,25 @@ from foldline.memory import Memory, MemoryItem
 from foldline.memory.items import KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTarget:
-    """Which memory is meant."""
-
-    file: Path | str
-    user: str
+def _place(file: Path | str | None) -> Path | str:
+    return file if isinstance(file, str) else memory_file(file)
 
 
-def _open(target: MemoryTarget) -> Memory:
+def _open(file: Path | str | None, user: str) -> Memory:
     """
     Open the memory.
 
     Raises:
         StoreError: There is none.
     """
-    file = existing(target.file, "memory", made_by="memory add", option="--file")
-    return Memory.open(file, user=target.user)
+    place = existing(_place(file), "memory", made_by="memory add", option="--file")
+    return Memory.open(place, user=user)
 
 
-_on_memory = options.on_store(_open)
+_file = options.store_file("memory")
+_user = partial(click.option, "--user", metavar="NAME", help="Whose memory.")
+_target_options = options.together(_file, _user(callback=options.or_before))
+_on_memory = options.on_store(_target_options, ("file", "user"), _open)
 """Gives a command the memory, and its output."""
 
 
@@ -159,12 +158,17 @@ MOST_READ: Final = 1 << 20
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
 @options.output
-@click.pass_obj
+@_target_options
 def add(
-    target: MemoryTarget, /, content: str, happened: datetime | None, output: Output, **rest: Any
+    file: Path | str | None,
+    user: str,
+    content: str,
+    happened: datetime | None,
+    output: Output,
+    **rest: Any,
 ) -> None:
     """Remember TEXT, or stdin; the same words again refresh what is there."""
-    with Memory.open(make_folder(target.file), user=target.user) as memory:
+    with Memory.open(make_folder(_place(file)), user=user) as memory:
         done = memory.add(_read_content(content), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
@@ -224,12 +228,12 @@ def consolidate(
 @click.command("clear", short_help="Erase all memories of the user for good.")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
 @options.output
-@click.pass_obj
-def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
+@_target_options
+def clear(file: Path | str | None, user: str, yes: bool, output: Output) -> None:
     """Erase all memories of the user, their history included; nothing brings them back."""
     if not yes:
         options.refuse("This cannot be undone; say --yes.")
-    with _open(target) as memory:
+    with _open(file, user) as memory:
         count = memory.clear()
     output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
 
@@ -258,14 +262,11 @@ Nothing is overwritten or erased, except by 'clear'.
 
 
 @click.group("memory", cls=NamingGroup, epilog=EPILOG)
-@options.store_file("memory")
-@click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
-@click.pass_context
-def command(ctx: click.Context, file: Path | str | None, user: str) -> None:
+@_file
+@_user(default="default", show_default=True)
+def command(file: Path | str | None, user: str) -> None:  # its subcommands take them
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(file if isinstance(file, str) else memory_file(file), user)
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
     command.add_command(one)
-options.accept_after_subcommand(command)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
+from foldline.cli.commands.note_tasks import on_notes, short_id, task, tasks, tidy
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
@@ -168,7 +168,7 @@ def summary(notes: Notes, /, output: Output) -> None:
 @click.option("--source", default="", help="Where it comes from, such as a file and line.")
 @click.option("--needs", metavar="ID", multiple=True, help="Make a task that needs this one.")
 @click.option("--task", "is_task", is_flag=True, help="Make a task.")
-@folder_option
+@options.notes_folder
 @options.output
 def new(
     folder: Path | None,
@@ -275,6 +275,6 @@ COMMANDS: Final = (new, show, edit, rm, search, ls, summary, tasks, task, tidy)
 
 
 @click.group("note", cls=NamingGroup, epilog=EPILOG, commands=COMMANDS)
-@folder_option
+@options.notes_folder
 def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""

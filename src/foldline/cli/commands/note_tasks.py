@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import wraps
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -20,30 +18,8 @@ TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
 
 
-def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
-    """Take the folder that was named before the subcommand where none is named after it."""
-    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
-
-
-folder_option = click.option(
-    "--notes",
-    "folder",
-    metavar="DIR",
-    type=options.FOLDER,
-    callback=_or_before,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-)
-
-
-def on_notes(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the notes of the folder that is meant, open, and its `Output`."""
-
-    @wraps(command)
-    def with_notes(*, folder: Path | None, **settings: Any) -> object:
-        with open_notes(folder) as notes:
-            return command(notes, **settings)
-
-    return folder_option(options.output(with_notes))
+on_notes = options.on_store(options.notes_folder, ("folder",), open_notes)
+"""Gives a command the notes, open, and its output."""
 
 
 def short_id(metadata: NoteMetadata) -> str:
