@@ -18,8 +18,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+from foldline.corpus.output import Footer
 from foldline.corpus.planning import WorkTask
-from foldline.corpus.worker import Footer, reason
+from foldline.corpus.worker import reason
 from foldline.errors import FoldlineError, MissingExtra, StoreError
 
 Function: TypeAlias = Callable[[WorkTask], Footer]

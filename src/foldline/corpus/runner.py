@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import foldline
 from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
-from foldline.corpus.output import OutputFolder, settings
+from foldline.corpus.output import Footer, OutputFolder, settings
 from foldline.corpus.planning import WorkTask, divide, plan
 from foldline.corpus.pools import (
     DaskPool,
@@ -25,7 +25,7 @@ from foldline.corpus.pools import (
     cluster,
     connected,
 )
-from foldline.corpus.worker import Footer, give_up, process
+from foldline.corpus.worker import give_up, process
 from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]

@@ -10,8 +10,7 @@ from heapq import nsmallest
 from typing import Any, ClassVar, Final
 
 from foldline.corpus.operation import Row, Totals, Work, each_conversation
-from foldline.corpus.output import OutputFolder
-from foldline.corpus.parquet import read_rows
+from foldline.corpus.output import OutputFolder, read_rows
 from foldline.errors import InputError, StoreError
 from foldline.evaluation.future_use import render_message
 from foldline.formats.recording import RecordedConversation

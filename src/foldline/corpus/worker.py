@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from foldline.corpus.filesystem import read_lines, read_whole, write_whole
 from foldline.corpus.operation import PLACE, Operation, Row, Work
-from foldline.corpus.parquet import parquet_bytes
+from foldline.corpus.output import PARTS, Footer, parquet_bytes
 from foldline.corpus.planning import MAX_BYTES, WorkPiece, WorkTask, is_collection
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import check_json, detect_file
@@ -93,11 +93,8 @@ def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> 
         return SessionRead(path, offset, error=reason(error))
 
 
-PARTS: Final = "parts"
 MOST_REASONS: Final = 5
 """Failures that a part names in its footer; its rows name all of them."""
-
-Footer: TypeAlias = dict[str, Any]
 
 
 def process(operation: Operation, out: str, task: WorkTask) -> Footer:
