@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from foldline.api import counter_for
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError
@@ -18,7 +19,6 @@ from foldline.evaluation.methods import Method, Smaller
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
-from foldline.formats.registry import DIALECTS
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -229,11 +229,7 @@ def measure_recording(
     seen, bills = list[RetentionObservation](), dict[str, Bill]()
     for conversation in recording.conversations:
         there = conversation.transcript
-        wire = DIALECTS.get(there.dialect)
-        counter = TokenCounter(
-            choose_counter(replays.model if replays else None),
-            provider=wire.provider if wire else "openai",
-        )
+        counter = counter_for(there, replays.model if replays else None)
         seen += measure(str(path), recording.format, there, counter, plan)
     if replays is not None:
         bills = _bills(recording, replays)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from foldline.api import compact_transcript
+from foldline.api import budget_for, compact_transcript
 from foldline.core.asks import Ask, Reply
-from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import pays_after
 from foldline.engine.policies import configure
@@ -102,11 +101,12 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
         asks.append(ask)
         return Reply(error="this is only tried", retry=False)
 
+    window = None if wish.budget else wish.window or trace.model.window
     compacted = partial(
         compact_transcript,
         Transcript(tuple(view), trace.current.dialect),
         trace.counter,
-        _budget(trace, wish, config),
+        budget_for(wish.budget, window, sum(trace.overhead), config),
         configure(config),
         config=config,
     )
@@ -132,12 +132,6 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
             factors=proportions(prices) if prices else None,
         ),
     )
-
-
-def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Budget:
-    if wish.budget is not None:
-        return Budget.of_tokens(wish.budget)
-    return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
 
 
 def _names(messages: Sequence[Message]) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from foldline.api import Compaction, answering, compact_transcript
+from foldline.api import Compaction, answering, budget_for, compact_transcript
 from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive, show
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
@@ -229,12 +229,12 @@ def _find_budget(
 
 
 def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCounter) -> Budget:
-    if request.budget is not None:
-        return Budget.of_tokens(request.budget.of(counter.messages(transcript.messages)))
+    whole = counter.messages(transcript.messages)
+    budget = request.budget.of(whole) if request.budget else None
+    window = request.window.tokens if request.window else None
     overhead = counter.overhead(transcript.system, transcript.tools)
-    window = None if request.window is None else request.window.tokens
     config = resolve_window(request.config, request.model or "", window=window, output=None)
-    return config.budget(window, overhead=overhead)
+    return budget_for(budget, window, overhead, config)
 
 
 def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
