@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from foldline.cli.options import NumberType, together
-from foldline.cli.output import plural
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown_key_error
 from foldline.core.spending import Spent
@@ -20,6 +19,7 @@ from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.engine.policies import POLICIES, tuning
 from foldline.engine.policies import policy as named_policy
 from foldline.errors import BudgetError, InputError
+from foldline.evaluation.figures import plural
 from foldline.settings.sources import read_template, read_text
 from foldline.values.handles import handles
 from foldline.values.transcript import Transcript

@@ -12,8 +12,9 @@ import click
 
 from foldline.cli import options, stores
 from foldline.cli.errors import NamingGroup
-from foldline.cli.output import Output, one_line, plural, write_json
+from foldline.cli.output import Output, one_line, write_json
 from foldline.errors import StoreError
+from foldline.evaluation.figures import plural
 from foldline.sql import is_url
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Store

@@ -11,11 +11,12 @@ from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun
 from foldline.cli.errors import OutputError
 from foldline.cli.options import WINDOW, IntegerType
-from foldline.cli.output import Output, plural, write_json, write_text
+from foldline.cli.output import Output, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.budget import Amount
 from foldline.errors import InputError
 from foldline.evaluation import findings
+from foldline.evaluation.figures import plural
 from foldline.evaluation.methods import clearing, policy_method, trimming
 from foldline.evaluation.report import NO_PLOTS, write_report
 from foldline.evaluation.retention import MeasurementPlan, RecordingResult, Replays, measure_file

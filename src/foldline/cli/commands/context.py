@@ -15,7 +15,7 @@ import click
 from foldline.cli import options
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
-from foldline.cli.output import Output, one_line, plural
+from foldline.cli.output import Output, one_line
 from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
 from foldline.context.comparison import compare as compared
@@ -23,6 +23,7 @@ from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import check_name
 from foldline.errors import InputError
+from foldline.evaluation.figures import plural
 
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""

@@ -11,12 +11,13 @@ import click
 
 from foldline.cli import options
 from foldline.cli.options import BUDGET, WINDOW
-from foldline.cli.output import Output, console, plural, shorten_path
+from foldline.cli.output import Output, console, shorten_path
 from foldline.core.budget import Amount
 from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.runner import Progress
 from foldline.errors import InputError
+from foldline.evaluation.figures import plural
 from foldline.settings import load
 
 EPILOG = """\b

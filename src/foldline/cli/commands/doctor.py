@@ -19,8 +19,9 @@ import click
 
 from foldline.cli import options, stores
 from foldline.cli.agent_sessions import SessionFile, homes, in_home
-from foldline.cli.output import Output, one_line, plural, size, write_json
+from foldline.cli.output import Output, one_line, write_json
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import plural, size
 
 EPILOG = """\b
 Examples:

@@ -12,21 +12,11 @@ import click
 from foldline.cli import options
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    shorten_path,
-    size,
-    write_json,
-    write_text,
-)
+from foldline.cli.output import Output, console, one_line, shorten_path, write_json, write_text
 from foldline.cli.stores import existing, make_folder
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, moment, plural, size
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome

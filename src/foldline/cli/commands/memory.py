@@ -13,9 +13,10 @@ import click
 from foldline.cli import options
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, NumberType
-from foldline.cli.output import Output, moment
+from foldline.cli.output import Output
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
+from foldline.evaluation.figures import moment
 from foldline.memory import Memory, MemoryItem
 from foldline.memory.items import KINDS
 

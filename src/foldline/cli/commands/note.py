@@ -13,10 +13,11 @@ from foldline.cli import options
 from foldline.cli.commands.note_tasks import on_notes, short_id, task, tasks, tidy
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
-from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
+from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.cli.stores import open_notes
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, plural
 from foldline.notes import (
     KINDS,
     LEVELS,

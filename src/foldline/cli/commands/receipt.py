@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.api import Compaction
 from foldline.archive import Archive
-from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
+from foldline.cli.output import console, flexible, one_line, printable, table
 from foldline.cli.policy_options import bill
 from foldline.cli.reading import Input
 from foldline.cli.stores import make_folder
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import by_kind
+from foldline.evaluation.figures import plural, share
 from foldline.values.edits import Drop, Fold, Rewrite
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter

@@ -14,24 +14,14 @@ from foldline.api import budget_for, compact_transcript
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun, SessionFile, homes, project_folder
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    share,
-    size,
-    table,
-    write_json,
-)
+from foldline.cli.output import Output, console, one_line, table, write_json
 from foldline.cli.policy_options import build_policy
 from foldline.cli.reading import counter_for
 from foldline.core.budget import Amount
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError, InputError
+from foldline.evaluation.figures import local_time, moment, plural, share, size
 from foldline.formats.files import read_file
 from foldline.settings import load
 

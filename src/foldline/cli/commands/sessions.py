@@ -12,21 +12,11 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.options import PERIOD, SIZE
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    size,
-    table,
-    write_json,
-    write_text,
-)
+from foldline.cli.output import Output, console, one_line, table, write_json, write_text
 from foldline.cli.writing import check_output, write_whole
 from foldline.engine.receipt import Receipt
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, moment, plural, size
 from foldline.session.export import export as export_messages
 from foldline.stores.protocol import SessionInfo
 from foldline.stores.retention import Retention

@@ -10,18 +10,10 @@ import click
 
 from foldline.cli import options
 from foldline.cli.options import IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    one_line,
-    plural,
-    share,
-    shorten_path,
-    table,
-    write_json,
-)
+from foldline.cli.output import Output, console, one_line, shorten_path, table, write_json
 from foldline.cli.reading import Input, counter_for, open_input
 from foldline.evaluation.breakdown import WASTE, TokenStats, measure
+from foldline.evaluation.figures import plural, share
 from foldline.formats.files import file_format
 from foldline.values.tokens import TokenCounter
 
