@@ -11,11 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from foldline.archive import Archive
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
-from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
+from foldline.inspector.pages.compaction import (
+    against_log,
+    compaction,
+    confirm_fold,
+    confirm_undo,
+    render_forgotten,
+)
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Links, note, opening, page, session_header, top
@@ -23,11 +30,10 @@ from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.pages.tokens import group_messages, tokens
-from foldline.inspector.pages.what_if import what_if
+from foldline.inspector.pages.what_if import as_toml, read_settings, what_if
 from foldline.inspector.session_cache import Job, SessionCache
-from foldline.inspector.session_changes import compact_from, confirm_fold, confirm_undo, undo
-from foldline.inspector.simulation import as_toml, read_settings
 from foldline.inspector.trace import SessionEntry, SessionTrace
+from foldline.session import Session
 
 STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -231,10 +237,10 @@ class _SessionPages:
         change: Callable[[], object]
         match rest:
             case ("undo",):
-                change = partial(undo, listed.place, listed.name)
+                change = partial(_undo, listed.place, listed.name)
             case ("fold", number):
                 focus = self.call.form.get("focus", "")
-                change = partial(compact_from, listed.place, listed.name, number, focus)
+                change = partial(_compact_from, listed.place, listed.name, number, focus)
             case _:
                 return missing("Nothing is changed there.")
         try:
@@ -242,6 +248,32 @@ class _SessionPages:
         finally:  # what could not be done, may be because somebody else has changed the session
             self.shelf.forget(listed)
         return PageResponse("", 303, headers={"Location": self.links.page()})
+
+
+def _undo(path: Path, name: str) -> None:
+    """
+    Take the last compaction of a session back.
+
+    Raises:
+        FoldlineError: None is in effect.
+        StoreError: Somebody else changed the session meanwhile.
+    """
+    with Archive.open(path) as archive:
+        if archive.undo(name) is None:
+            raise FoldlineError("No compaction is in effect.")
+
+
+def _compact_from(path: Path, name: str, number: str, focus: str) -> None:
+    """
+    Fold everything from a message on into a snapshot, without a model.
+
+    Raises:
+        FoldlineError: The message is not shown, or nothing behind it may be folded.
+    """
+    with Session.open(path, name, summarizer="embedded") as session:
+        receipt = session.compact(start=number, focus=focus[:1_000])
+    if receipt.status != "compacted":
+        raise FoldlineError(f"Nothing was changed: {receipt.reason}.")
 
 
 def _warm(trace: SessionTrace) -> Job[object]:

@@ -11,6 +11,7 @@ from typing import Final
 from foldline.core.config import POLICY_NAMES
 from foldline.engine.policies import policy as named_policy
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import brief, money, share
 from foldline.evaluation.pricing import (
     Bill,
     Show,
@@ -24,14 +25,11 @@ from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
-    brief,
     button,
     link,
-    money,
     note,
     opening,
     section,
-    share,
     table,
     tile,
     tiles,

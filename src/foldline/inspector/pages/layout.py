@@ -4,70 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from foldline.inspector.html import Child, Html, Value, h, join
+from foldline.evaluation.figures import local_time, moment, plural, size
+from foldline.inspector.html import Child, Html, Value, h, join, rect
+from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import SessionTrace
 
-_LAST: Final = 253_402_128_000.0
-"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
-
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-
-
-def brief(number: float) -> str:
-    """Write a number shortly: ``812``, ``12.3k``, ``1.2M``."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            value = number / size
-            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
-    return f"{number:.0f}"
-
-
-def count_noun(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 message``, ``1,200 messages``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def share(part: float, whole: float) -> str:
-    """Write a share in percent: ``12%``, ``<1%``."""
-    fraction = part / whole if whole else 0.0
-    return "<1%" if 0 < fraction < 0.005 else f"{fraction:.0%}"
-
-
-def size(count: int) -> str:
-    """Write a number of bytes: ``812 B``, ``1.4 MB``."""
-    if count < 1_000:
-        return f"{count} B"
-    return f"{count / 1e3:.0f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
-
-
-def money(usd: float | None) -> str:
-    """Write US dollars: ``$0.0042``, ``$12.30``; a dash where they are not known."""
-    if usd is None:
-        return "–"
-    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
-
-
-def moment(seconds: float) -> datetime:
-    """Turn seconds since 1970 into a time here; one that no calendar has becomes the nearest."""
-    return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC).astimezone()
 
 
 def ago(seconds: float) -> str:
     """Say how long ago something was: ``3 hours ago``."""
     for size_, unit in _UNITS:
         if seconds >= size_:
-            return f"{count_noun(int(seconds // size_), unit)} ago"
+            return f"{plural(int(seconds // size_), unit)} ago"
     return "just now"
-
-
-def one_line(text: str, most: int = 120) -> str:
-    """Return the beginning of a text as one line."""
-    words = " ".join(text[: most * 4].split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +157,7 @@ def about(trace: SessionTrace, now: float) -> Html:
         source.agent,
         source.project or None,
         f"{model.name or 'model not named'}{'' if model.resolved else ' (window assumed)'}",
-        count_noun(len(trace.log), "message"),
+        plural(len(trace.log), "message"),
         size(source.size),
         when(source.changed, now),
     ]
@@ -271,8 +224,8 @@ def search(value: str, placeholder: str, **attributes: Value) -> Html:
 
 def when(changed: float, now: float) -> Html:
     """Say how long ago something was; both in seconds since 1970."""
-    at = moment(changed)
-    exact, words = at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M}"
+    at = moment(changed).astimezone()
+    exact, words = at.isoformat(timespec="seconds"), local_time(changed)
     return h("time", ago(now - changed), datetime=exact, title=words)
 
 
@@ -365,3 +318,30 @@ class ListPage:
             if links.live and 0 <= place < end and place != at
         ]
         return h("nav", h("span", words), ways, class_="pages", aria_label=label)
+
+
+# --- kinds of tokens, in their colours --------------------------------------------------------
+
+
+def kind_name(kind: str) -> Html:
+    """Write the name of a kind behind its colour."""
+    colour = h("span", class_=f"swatch kind-{BANDS.index(kind)}", aria_hidden="true")
+    return join(colour, " ", _label(kind))
+
+
+def _label(kind: str) -> str:
+    short = {"tools": "tool schemas", "tool calls": "calls", "tool results": "results"}
+    return short.get(kind, kind)
+
+
+def draw_bar(sizes: Sequence[int], whole: int) -> Html:
+    """Draw the tokens of one request as a bar."""
+    pieces, left = [], 0.0
+    for band, tokens in enumerate(sizes):
+        width = 100 * tokens / max(1, whole)
+        if tokens:
+            name = h("title", f"{_label(BANDS[band])}: {tokens:,}")
+            place = (f"{left:.2f}%", "0", f"{width:.2f}%", "12")
+            pieces.append(rect(*place, name, class_=f"kind-{band}"))
+        left += width
+    return join(h("svg", pieces, class_="bar", width="100%", height="12", aria_hidden="true"))

@@ -11,19 +11,16 @@ from urllib.parse import urlencode
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import money, plural, shorten, size
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.cost import sum_usage
 from foldline.inspector.pages.layout import (
     ListPage,
-    count_noun,
     hidden_field,
-    money,
     note,
-    one_line,
     opening,
     search,
-    size,
     when,
     wide,
 )
@@ -108,11 +105,11 @@ def sessions(
     part = ListPage.of(len(matching), PAGE, order.page)
     rows = [_row(one, known.get(one.key), now) for one in matching[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
-    going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
+    going = f"; {plural(left, 'session')} still to be measured" if left else ""
     return opening(
         "Sessions",
         _filter(order),
-        h("p", f"{count_noun(len(matching), 'session')}{going}.", class_="note", id="count"),
+        h("p", f"{plural(len(matching), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
         if rows
         else note(
@@ -149,7 +146,7 @@ def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
         numbers = [known.messages, known.tokens, known.compactions, money(known.usd)]
     return h(
         "tr",
-        h("th", h("a", one_line(one.title, 80), href=f"/s/{one.key}"), scope="row"),
+        h("th", h("a", shorten(one.title, 80), href=f"/s/{one.key}"), scope="row"),
         h("td", one.agent),
         h("td", h("span", _tail(one.project), title=one.project)),
         h("td", size(one.size), class_="number"),
