@@ -18,7 +18,7 @@ from foldline.cli.streams import prepare
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
     "stats": "Show where the tokens of a conversation go.",
-    "inspect": "See what the model sees, and what it no longer sees.",
+    "inspect": "Show what the model sees, and what it no longer sees.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "corpus": "Work on many sessions, on many cores or machines.",
@@ -26,7 +26,7 @@ SUMMARIES = {
     "recall": "Show what a compaction removed.",
     "sessions": "List, show, export and delete what the archive holds.",
     "wrap": "Run Claude Code, Codex or opencode through the proxy.",
-    "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
+    "mcp": "Offer recall, past sessions, notes and memory to agents over MCP.",
     "archive": "Copy and check whole archives.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
@@ -36,7 +36,7 @@ SUMMARIES = {
     "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
-    "completion": "Let your shell complete commands and names.",
+    "completion": "Print a completion script for your shell.",
 }
 
 EPILOG = """\b
@@ -47,7 +47,7 @@ Examples:
 
 \b
 Exit codes: 0 done, 1 unexpected, 2 usage, 3 bad input, 4 cannot fit,
-5 archive, 130 interrupted, 141 nobody reads the output.
+5 archive, 130 interrupted, 141 output closed by its reader.
 """
 
 

@@ -192,8 +192,8 @@ max_bytes = click.option(
 conversation = click.option(
     "--conversation",
     metavar="NAME|N",
-    help="Which conversation of a file that has several, by name or counted from 1; "
-    "the last one unless given.",
+    help="Which conversation of a file that holds several: its name, or its number "
+    "from 1 (default: the last).",
 )
 
 model = click.option(
@@ -201,7 +201,10 @@ model = click.option(
 )
 
 priced_model = click.option(
-    "--model", metavar="NAME", default=PRICED_MODEL, help=f"Whose prices ({PRICED_MODEL})."
+    "--model",
+    metavar="NAME",
+    default=PRICED_MODEL,
+    help=f"Model whose prices count ({PRICED_MODEL}).",
 )
 
 budgets = click.option(
@@ -209,7 +212,7 @@ budgets = click.option(
     metavar="N,N",
     type=BUDGETS,
     default=DEFAULT_BUDGETS,
-    help=f"Cut to ({DEFAULT_BUDGETS}).",
+    help=f"Budgets to compact to ({DEFAULT_BUDGETS}).",
 )
 
 STDOUT: Final = Path("-")
@@ -256,6 +259,15 @@ def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
     return value or (ctx.parent.params.get(option.name or "") if ctx.parent else None)
 
 
+def max_usd(help: str, *, min_open: bool = False) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
+    """Return the option ``--max-usd``: what a model may be paid."""
+    kind = NumberType(0, min_open=min_open)
+    return click.option("--max-usd", "usd", metavar="N", type=kind, help=help)
+
+
+replay_window = number("--window", WINDOW, None, "Window to replay sessions in (the model's).")
+
+
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
     """Return the option ``--file``: where a store is, by the name of what it holds."""
     words = f"The file of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
@@ -300,7 +312,7 @@ policies = click.option(
     metavar="NAME",
     multiple=True,
     shell_complete=complete_policy,
-    help="Repeatable (default).",
+    help="Policy to measure; repeatable (default).",
 )
 
 policy = click.option(

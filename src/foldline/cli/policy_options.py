@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from foldline.cli.options import NumberType, together
+from foldline.cli.options import max_usd, together
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown_key_error
 from foldline.core.spending import Spent
@@ -41,18 +41,16 @@ summarizer_options = together(
     click.option(
         "--summarizer",
         metavar="MODEL",
-        help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+        help="Ask this model for a summary: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
     ),
-    click.option(
-        "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
-    ),
+    click.option("--focus", metavar="TEXT", default="", help="What to remember above all."),
     click.option(
         "--template",
         metavar="NAME|FILE",
         callback=_template,
-        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
+        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file of instructions.",
     ),
-    click.option("--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."),
+    max_usd("Most US dollars to pay the model."),
 )
 """Who is asked for an account, about what, in which form, and for how much money."""
 

@@ -96,7 +96,7 @@ def make_key(output: Output) -> None:
     output.result("archive.key/1", {"key": key}, text=key)
 
 
-@command.command("check", short_help="Read everything, and name what is damaged.")
+@command.command("check", short_help="Read everything, and report what is damaged.")
 @click.argument("place", metavar="[ARCHIVE]", required=False)
 @options.output
 @click.pass_context

@@ -90,8 +90,8 @@ class CompactRequest:
     type=options.FORMAT,
     help="Write messages in this wire format; unless given, the kind of file that FILE is.",
 )
-@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of FILE.")
-@click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
+@options.number("--budget", BUDGET, None, "Tokens: 8000, 8k, or 25% of FILE.")
+@options.number("--window", WINDOW, None, "The window of the model: 200k.")
 @options.policy
 @click.option(
     "--set",

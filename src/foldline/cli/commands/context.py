@@ -42,7 +42,7 @@ input_options = options.together(
     click.option("--history", metavar="FILE", help="A conversation in any format; - is stdin."),
     click.option("--system", metavar="FILE", help="Role and rules; - is stdin."),
     click.option("--budget", type=IntegerType(1), metavar="N",
-                 help="The most that the context takes, in tokens (3000)."),
+                 help="Most tokens that the context may take (3000)."),
 )  # fmt: skip
 """The options that say what a context is built from."""
 
@@ -171,7 +171,7 @@ Examples:
 @click.option(
     "--order", type=click.Choice(("standard", "cache")), help="What comes first (standard)."
 )
-@click.option("--explain", is_flag=True, help="Say on stderr where each packet went, and why.")
+@click.option("--explain", is_flag=True, help="Explain on stderr where each packet went, and why.")
 @options.output
 def build(
     query: str, budget: int | None, lang: str | None, explain: bool, output: Output, **rest: Any
@@ -298,13 +298,13 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
     return cases
 
 
-@click.command("lint", short_help="Look for what makes a system prompt brittle or empty.")
+@click.command("lint", short_help="Find what makes a system prompt brittle or vague.")
 @click.argument("file", metavar="FILE")
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is a warning.")
 @options.output
 def lint(file: str, strict: bool, output: Output) -> int:
     """
-    Look for programs in prose, empty wishes, rules given twice, and contradictions.
+    Find programs in prose, empty wishes, rules given twice, and contradictions.
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
@@ -322,7 +322,7 @@ def lint(file: str, strict: bool, output: Output) -> int:
     value = {"file": file, "problems": [asdict(p) for p in problems]}
     output.result("lint/1", value, text="\n".join(lines))
     counts = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
-    output.note(counts if problems else "Nothing to say against it.")
+    output.note(counts if problems else "No problems found.")
     return 3 if strict and warnings else 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.options import BUDGET, WINDOW
+from foldline.cli.options import BUDGET, WINDOW, IntegerType
 from foldline.cli.output import Output, console, shorten_path
 from foldline.core.budget import Amount
 from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
@@ -44,7 +44,7 @@ def command() -> None:
 
 _run_options = options.together(
     click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
-    click.option("-o", "--output", "out", metavar="OUT", required=True, help="A folder."),
+    click.option("-o", "--output", "out", metavar="OUT", required=True, help="Output folder."),
     click.option(
         "--engine",
         type=click.Choice(("local", "dask")),
@@ -52,7 +52,7 @@ _run_options = options.together(
         help="A pool of processes, or a Dask cluster, on this machine (local).",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."),
-    click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
+    options.number("--workers", IntegerType(1, 1_024), None, "Worker processes."),
     options.output,
 )
 """What all runs take."""
@@ -67,8 +67,8 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
 
 
 @command.command("compact", short_help="Compact every conversation.")
-@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of each.")
-@click.option("--window", metavar="N", type=WINDOW, help="Or the window of the model: 200k.")
+@options.number("--budget", BUDGET, None, "Tokens: 8000, 8k, or 25% of each.")
+@options.number("--window", WINDOW, None, "Or the window of the model: 200k.")
 @options.policy
 @options.model
 @click.option(
@@ -95,7 +95,7 @@ def compact(
 @options.budgets
 @options.policies
 @options.priced_model
-@click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
+@options.replay_window
 @_run_options
 def measure(
     budgets: tuple[Amount, ...], policies: tuple[str, ...], model: str, output: Output, **rest: Any
@@ -115,7 +115,7 @@ def index(output: Output, **rest: Any) -> None:
 @command.command("search", short_help="Search an index.")
 @click.argument("out", metavar="OUT")
 @click.argument("query", metavar="QUERY...", nargs=-1, required=True)
-@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="The most (10).")
+@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="Most matches (10).")
 @options.output
 def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     """Find conversations by their words in OUT, which 'foldline corpus index' has written."""

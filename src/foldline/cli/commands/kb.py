@@ -69,8 +69,8 @@ _on_knowledge = options.on_store(_target_options, ("file", "namespace"), _open)
 
 @command.command("add", short_help="Add files and folders.")
 @click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
-@click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
-@click.option("--only", metavar="PATTERN", default="", help="Of folders, only these: '*.md'.")
+@click.option("--name", metavar="NAME", default="", help="Name of the file, or of stdin.")
+@click.option("--only", metavar="PATTERN", default="", help="Only these files of folders: '*.md'.")
 @options.output
 @_target_options
 def add(
@@ -143,13 +143,8 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 200), 5)
-@options.fraction("--min-strength", THRESHOLD, "What it takes to be evidence, 0 to 1.")
-@click.option(
-    "--budget",
-    metavar="TOKENS",
-    type=IntegerType(1),
-    help="Write the evidence as a part of a prompt, within so many tokens.",
-)
+@options.fraction("--min-strength", THRESHOLD, "Strength from which a passage is evidence.")
+@options.number("--budget", IntegerType(1), None, "Write part of a prompt, of N tokens at most.")
 @_on_knowledge
 def search(
     knowledge: Knowledge,
@@ -160,7 +155,7 @@ def search(
     budget: int | None,
     output: Output,
 ) -> None:
-    """Find the passages that QUERY means, the best first, with their sources."""
+    """Find the passages that answer QUERY, the best first, with their sources."""
     if budget is not None:
         packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
         found, text = packed.findings, packed.text

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from foldline.cli import options, stores
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output
 from foldline.errors import MissingExtra
 from foldline.mcp.tools import (
@@ -54,12 +55,12 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
     help="The file of the memory (default: beside the archive of the user).",
 )
 @click.option("--user", metavar="NAME", default="default", help="Whose memory.")
-@options.number(
-    "--max-tokens", click.IntRange(200, 100_000), LIMIT, "The most that an answer takes."
+@options.number("--max-tokens", IntegerType(200, 100_000), LIMIT, "Most tokens of an answer.")
+@click.option("--http", "port", metavar="PORT", type=IntegerType(1, 65_535), help="Use HTTP.")
+@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"Bind to ({LOCAL[0]}).")
+@click.option(
+    "--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Token that clients must send."
 )
-@click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
-@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")
-@click.option("--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Ask clients for this.")
 @options.archive
 @options.debug
 def command(

@@ -60,22 +60,22 @@ _kinds_option = click.option(
 
 _filter_options = options.together(
     _kinds_option,
-    options.fraction("--min-importance", 0.0, "Only what matters so much, 0 to 1."),
-    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
-    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
+    options.fraction("--min-importance", 0.0, "Only memories at least this important, 0 to 1."),
+    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only since this date."),
+    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until this date."),
     click.option("--session", metavar="NAME", help="Only of this conversation."),
 )
 """The options that narrow down which memories are meant."""
 
 
-@click.command("search", short_help="Find what has to do with a question.")
+@click.command("search", short_help="Find what is relevant to a question.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 1000), 10)
-@options.fraction("--min-strength", 0.0, "Only what is at least so strong evidence, 0 to 1.")
+@options.fraction("--min-strength", 0.0, "Only evidence at least this strong, 0 to 1.")
 @_filter_options
 @_on_memory
 def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
-    """Find what has to do with QUERY, the most relevant first."""
+    """Find memories relevant to QUERY, the most relevant first."""
     found = memory.search(query, **_filters(rest))
     records = []
     for one in found:
@@ -86,17 +86,17 @@ def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
         {"results": records},
         _columns("evidence"),
         [_cells(one.item, f"{one.strength:.0%}") for one in found],
-        empty="Nothing is remembered about that.",
+        empty="Nothing is known about that.",
     )
 
 
-@click.command("list", short_help="Go through memories.")
+@click.command("list", short_help="List memories.")
 @options.number("--limit", IntegerType(1, 1000), 50)
 @options.choice("--order", ("added", "happened", "importance"))
 @_filter_options
 @_on_memory
 def list_memories(memory: Memory, /, output: Output, **rest: Any) -> None:
-    """Go through memories, the latest or most important first."""
+    """List memories, the latest or most important first."""
     items = memory.items(**_filters(rest))
     output.records(
         "memory.list/1",
@@ -173,7 +173,7 @@ def add(
         done = memory.add(_read_content(content), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
-    note = note if item else "Nothing was added: all of it came out of a memory."
+    note = note if item else "Nothing was added: all of it came from a memory."
     value = {"status": done.status, "memory": item, "evicted": list(done.evicted)}
     output.result("memory.add/1", value, note, text=number)
 
@@ -187,7 +187,7 @@ def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  #
     _report_forgotten(output, done.batch, done.ids)
 
 
-@click.command("forget", short_help="Forget what matters little, is old, or is too much.")
+@click.command("forget", short_help="Forget what is unimportant, old or too much.")
 @options.choice("--by", ("importance", "time", "capacity"))
 @options.fraction("--below", 0.1, "Importance below which a memory goes.")
 @options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
@@ -197,7 +197,7 @@ def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  #
 def forget(
     memory: Memory, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
 ) -> None:
-    """Forget what matters little, is old, or is too much; 'undo' brings it back."""
+    """Forget what is unimportant, old or too much; 'undo' brings it back."""
     done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
     _report_forgotten(output, done.batch, done.ids)
 
@@ -211,7 +211,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
     output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 
-@click.command("consolidate", short_help="Take over what matters into another kind.")
+@click.command("consolidate", short_help="Promote what matters to another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @options.fraction("--min-importance", 0.7)
@@ -219,7 +219,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
 def consolidate(
     memory: Memory, /, source: Any, into: Any, min_importance: float, output: Output
 ) -> None:
-    """Take over what matters from one kind into another."""
+    """Promote memories that matter from one kind to another."""
     made = memory.consolidate(source, into, min_importance=min_importance)
     value = {"memories": [item.to_dict() for item in made]}
     note = f"Consolidated {memories(len(made))} from {source} to {into}."

@@ -33,9 +33,7 @@ kind_option = click.option("--type", type=click.Choice(KINDS), help="What kind o
 level_option = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 described = options.together(kind_option, level_option, tags_option)
-limit_option = click.option(
-    "--limit", metavar="N", type=IntegerType(0, 10_000), default=20, help="How many at most."
-)
+limit_option = options.number("--limit", IntegerType(0, 10_000), 20, "How many at most.")
 
 
 LARGEST_INPUT: Final = 1 << 20
@@ -95,9 +93,7 @@ def _cells(card: NoteMetadata) -> tuple[Any, ...]:
 
 @click.command("show")
 @click.argument("note_id", metavar="ID")
-@click.option(
-    "--version", type=IntegerType(1), help="What it was, by a number that --history lists."
-)
+@options.number("--version", IntegerType(1), None, "An earlier version; --history lists them.")
 @click.option("--history", is_flag=True, help="List its earlier versions instead.")
 @on_notes
 def show(
@@ -140,7 +136,7 @@ def search(notes: Notes, /, query: str, output: Output, **rest: Any) -> None:
 @described
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
 @click.option("--deleted", is_flag=True, help="Only what is in the trash.")
-@click.option("--start", metavar="N", type=IntegerType(0), default=0, help="Pass over N.")
+@options.number("--start", IntegerType(0), 0, "Skip the first N.")
 @limit_option
 @on_notes
 def ls(
@@ -158,7 +154,7 @@ def ls(
 @click.command("summary")
 @on_notes
 def summary(notes: Notes, /, output: Output) -> None:
-    """Count the notes, and name the files that are none."""
+    """Count the notes, and name the files that are not notes."""
     show_summary(notes.summary(), output)
 
 
@@ -204,9 +200,7 @@ def new(
 @kind_option
 @level_option
 @click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags, all of them.")
-@click.option(
-    "--revert", metavar="N", type=IntegerType(1), help="Make it what it was in this version."
-)
+@click.option("--revert", metavar="N", type=IntegerType(1), help="Restore this version.")
 @on_notes
 def edit(
     notes: Notes,

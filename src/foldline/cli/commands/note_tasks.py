@@ -28,10 +28,10 @@ def short_id(metadata: NoteMetadata) -> str:
 
 
 @click.command("tasks")
-@click.option("--ready", is_flag=True, help="Only those that can begin now.")
+@click.option("--ready", is_flag=True, help="Only those that can start now.")
 @on_notes
 def tasks(notes: Notes, /, ready: bool, output: Output) -> None:
-    """List tasks: how each stands, and what keeps it from beginning."""
+    """List tasks: the state of each, and what blocks it."""
     graph = notes.tasks.graph()
     standings = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
@@ -58,7 +58,7 @@ BECOMES: Final[Mapping[str, Status]] = {
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
 @on_notes
 def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], output: Output) -> None:
-    """Say what became of a task, or which tasks it needs."""
+    """Report the progress of a task, or name the tasks that it needs."""
     one, on = notes.resolve(note_id), notes.tasks
     if what == "need":
         note = on.need(one, *(notes.resolve(word) for word in words))
@@ -74,8 +74,8 @@ def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], outpu
 
 
 @click.command("tidy")
-@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option("--undo", metavar="ID", help="Take back what was done under this id.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--undo", metavar="ID", help="Undo what was done under this id.")
 @on_notes
 def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> None:
     """Merge, promote and expire temporary notes, so that it can be undone."""

@@ -105,17 +105,17 @@ _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
 
 @click.command("scan", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--budget", metavar="N", type=BUDGET, help="Compact to: 8k, or 20% of each (20%).")
-@click.option("--window", metavar="N", type=WINDOW, help="Or for a window: 200k.")
+@options.number("--budget", BUDGET, None, "Compact to: 8k, or 20% of each (20%).")
+@options.number("--window", WINDOW, None, "Or compact for this window: 200k.")
 @options.policy
-@click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Sessions (20).")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Most sessions to measure.")
 @click.option(
     "--sort",
     type=click.Choice(tuple(_KEYS)),
     default="newest",
     help="Order; 'biggest' takes the largest files first (newest).",
 )
-@click.option("--seconds", type=IntegerType(1, 3_600), default=60, help="Time to take (60).")
+@options.number("--seconds", IntegerType(1, 3_600), 60, "Most seconds to spend.")
 @options.output
 def command(
     folder: Path | None,

@@ -36,7 +36,7 @@ Examples:
 @options.max_bytes
 @options.conversation
 @options.model
-@click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
+@options.number("--top", IntegerType(1, 1_000), 8, "Rows of each table.")
 @options.output
 def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     """

@@ -48,7 +48,9 @@ with every request, and the proxy passes them on. The agent's exit code is the o
 @click.command("wrap", epilog=EPILOG)
 @click.argument("client", type=click.Choice(tuple(CLIENTS)))
 @click.argument("arguments", metavar="[-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("--print", "printed", is_flag=True, help="Show how to do it by hand instead.")
+@click.option(
+    "--print", "printed", is_flag=True, help="Print the commands to do it by hand instead."
+)
 @click.option(
     "--upstream",
     "upstreams",
@@ -57,13 +59,13 @@ with every request, and the proxy passes them on. The agent's exit code is the o
     help="Where its requests go, instead of where they go without Foldline; of a provider of "
     "opencode by its NAME.",
 )
-@click.option("--window", metavar="N", type=WINDOW, help="Tokens of the window (the model's own).")
+@options.number("--window", WINDOW, None, "Window in tokens (the model's own).")
 @click.option("--no-mcp", is_flag=True, help="Do not register the MCP server.")
 @click.option("--write", is_flag=True, help="Let the agent compact, and keep notes and memory.")
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
-@click.option("--no-archive", is_flag=True, help="Keep nothing; then nothing can be recalled.")
+@click.option("--no-archive", is_flag=True, help="Keep nothing, so that nothing can be recalled.")
 @options.archive
-@click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was saved.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not report at the end what was saved.")
 @options.debug
 def command(
     client: str,
@@ -74,7 +76,7 @@ def command(
     quiet: bool,
     **rest: Any,
 ) -> int:
-    """Run CLIENT through a proxy that keeps it inside its context window, and ends with it."""
+    """Run CLIENT behind a proxy that keeps it inside its context window."""
     agent = CLIENTS[client]
     archive = stores.archive_file(archive_path)
     mcp = _mcp(archive, write=rest.pop("write")) if not rest.pop("no_mcp") else ()
