@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.evaluation.figures import brief, moment, money, plural, share, shorten, size
+from foldline.evaluation.figures import (
+    brief,
+    moment,
+    money,
+    parse_whole,
+    plural,
+    share,
+    shorten,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +39,12 @@ def test_numbers_and_prices_are_short() -> None:
     assert [brief(n) for n in (812, 12_340, 1.2e6, 250e6)] == ["812", "12.3k", "1.2M", "250M"]
     assert [money(n) for n in (None, 0, 0.0042, 12.3)] == ["–", "$0.00", "$0.0042", "$12.30"]
     assert (plural(1, "file"), plural(1_200, "file")) == ("1 file", "1,200 files")
+
+
+def test_only_short_plain_digits_are_a_whole_number() -> None:
+    assert [parse_whole(text) for text in ("0", "012", "999999999")] == [0, 12, 999_999_999]
+    for text in ("", "-1", "1.5", "1e3", "٨", "²", "9" * 10, " 1"):
+        assert parse_whole(text) is None
 
 
 def test_a_text_is_shortened_to_one_line() -> None:

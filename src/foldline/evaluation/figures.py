@@ -56,6 +56,11 @@ def local_time(seconds: float) -> str:
     return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
 
 
+def parse_whole(text: str) -> int | None:
+    """Read a whole number from 0 on, of at most nine digits; None where a text is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
 def shorten(text: str, most: int) -> str:
     """Shorten a text to one line of at most ``most`` characters."""
     words = " ".join(text[: most * 4].split())

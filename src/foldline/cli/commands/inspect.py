@@ -65,8 +65,8 @@ class Target:
 @options.conversation
 @options.model
 @options.output_file("Write one self-contained HTML file instead; '-' is stdout.")
-@click.option("--session", metavar="NAME", help="Which session of an archive is written.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Of the page (any free).")
+@click.option("--session", metavar="NAME", help="Which session of an archive to write.")
+@options.number("--port", click.IntRange(0, 65_535), 0, "Port of the page (any free one).")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @options.archive
 @options.output
@@ -100,8 +100,8 @@ def command(
                 trace = _archive_trace(target, config, model or "", session)
         _write(trace, out, target, output)
         return
-    shelf = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
-    _serve(shelf, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
+    cache = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
+    _serve(cache, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
 
 
 def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
@@ -205,7 +205,7 @@ def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> No
 
 
 def _serve(
-    shelf: SessionCache,
+    cache: SessionCache,
     target: Target,
     survey: SessionSurvey,
     port: int,
@@ -225,7 +225,7 @@ def _serve(
         raise MissingExtra(error.name or "starlette", "inspect") from error
     from foldline.inspector.site import InspectorSite
 
-    first = _first_page(shelf, target)
+    first = _first_page(cache, target)
     place = listen(port)
     access = Access(place.getsockname()[1])
     link = access.link(first)
@@ -236,12 +236,12 @@ def _serve(
         output.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
-    serve(InspectorSite(shelf, survey, access.token), access, place)
+    serve(InspectorSite(cache, survey, access.token), access, place)
 
 
-def _first_page(shelf: SessionCache, target: Target) -> str:
+def _first_page(cache: SessionCache, target: Target) -> str:
     """Return the page to begin with: the one session that was named, or the table of all."""
-    found = shelf.sessions()
+    found = cache.sessions()
     if target.kind == "file":
         return f"/s/{found[0].key}"
     if target.handle:

@@ -1,4 +1,4 @@
-"""What all pages share: their frame, their addresses, and how numbers and times are written."""
+"""What all pages share: frame, navigation, addresses, tables and fields of forms."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def page(title: str, header: Child, main: Child, version: str = "", refresh: int
 
 
 def footer() -> Html:
-    """Say how the pages are used with the keyboard."""
+    """Write the footer: the keys, and that nothing leaves this machine."""
     keys = (("/", "search"), ("←", "request before"), ("→", "request after"), ("t", "theme"))
     return h(
         "footer",
@@ -122,7 +122,7 @@ def footer() -> Html:
 
 
 def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
-    """Write the line at the top: where one is, and the way back."""
+    """Write the breadcrumbs at the top of a page."""
     items = [
         h("li", link(name, href) if href else h("span", name, aria_current="page"))
         for name, href in crumbs
@@ -137,7 +137,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
 
 
 def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
-    """Write what stands above every page of a session."""
+    """Write the header of every page of a session: breadcrumbs, tabs, and what it is."""
     tabs = [
         h("li", link(name, links.page(path), aria_current="page" if path == tab else None))
         for path, name in TABS
@@ -172,12 +172,12 @@ def link(words: Child, href: str | None, **attributes: Value) -> Child:
 
 
 def button(words: str, href: str, **attributes: Value) -> Html:
-    """Write a link that looks like what one presses."""
+    """Write a link that looks like a button."""
     return h("p", h("a", words, href=href, class_="button", **attributes))
 
 
 def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html:
-    """Write the ways to what stands before and after."""
+    """Write the links to the previous and the next item."""
     return h(
         "p",
         link(f"← {noun} before", before, rel="prev") if before else None,
@@ -189,24 +189,24 @@ def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html
 
 
 def opening(title: str, *content: Child, **attributes: Value) -> Html:
-    """Write the part that a page begins with, under the title of the page."""
+    """Write the first section of a page, under the title of the page."""
     return h("section", h("h1", title), *content, **attributes)
 
 
 def section(title: str, *content: Child, **attributes: Value) -> Html:
-    """Write a part of a page under its title."""
+    """Write a section of a page under its title."""
     return h("section", h("h2", title), *content, **attributes)
 
 
 def form(links: Links, path: str, *fields: Child, class_: str = "inline", **rest: Value) -> Html:
-    """Write a form that asks for a page of a session; what every address keeps goes along."""
+    """Write a form that requests a page of a session, with the parameters of every address."""
     keep = [hidden_field(name, value) for name, value in links.around]
     action = f"{links.base}{path}"
     return h("form", keep, fields, method="get", action=action, class_=class_, **rest)
 
 
 def hidden_field(name: str, value: str) -> Html:
-    """Write a field that nobody sees."""
+    """Write a hidden field."""
     return h("input", type="hidden", name=name, value=value)
 
 
@@ -216,7 +216,7 @@ def number(name: str, value: Value = None, **attributes: Value) -> Html:
 
 
 def search(value: str, placeholder: str, **attributes: Value) -> Html:
-    """Write the field that one searches in."""
+    """Write the search field of a page."""
     fixed: dict[str, Value] = {"type": "search", "name": "q", "id": "search"}
     asks: dict[str, Value] = {"placeholder": placeholder, "autocomplete": "off"}
     return h("input", value=value, **fixed, **asks, **attributes)
@@ -235,7 +235,7 @@ def tiles(*figures: Html) -> Html:
 
 
 def details(summary: Child, *content: Child, **attributes: Value) -> Html:
-    """Write what is shown to whoever opens it."""
+    """Write a summary that can be opened to show its content."""
     return h("details", h("summary", summary), content, **attributes)
 
 
@@ -245,7 +245,7 @@ def tile(name: str, value: Child, note: Child = None) -> Html:
 
 
 def note(words: Child, kind: str = "note") -> Html:
-    """Write a remark that stands apart."""
+    """Write a remark in a paragraph of its own."""
     return h("p", words, class_=kind)
 
 
@@ -309,7 +309,7 @@ class ListPage:
     def nav(
         self, links: Links, path: str, words: str, label: str = "Pages", **rest: str | int
     ) -> Html:
-        """Write which page it is, and the ways to others: first, before, after, last."""
+        """Write which page it is, with links to the first, previous, next and last one."""
         at, end = self.chosen, self.count
         places = (("first", 0), ("before", at - 1), ("after", at + 1), ("last", end - 1))
         ways = [

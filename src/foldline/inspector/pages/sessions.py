@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.evaluation.figures import money, plural, shorten, size
+from foldline.evaluation.figures import money, parse_whole, plural, shorten, size
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.cost import sum_usage
@@ -72,12 +72,11 @@ class SortOrder:
     def of(cls, fields: Mapping[str, str]) -> SortOrder:
         """Read the fields of an address."""
         column = fields.get("sort", "changed")
-        page = fields.get("page", "0")
         return cls(
             fields.get("q", "")[:200],
             column if column in COLUMNS else "changed",
             fields.get("order") == "rising",
-            int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0,
+            parse_whole(fields.get("page", "")) or 0,
         )
 
 
@@ -240,8 +239,8 @@ class SessionSurvey:
                 threading.Thread(target=self._run, daemon=True).start()
         return known, len(missing)
 
-    def note(self, listed: SessionEntry, trace: SessionTrace) -> None:
-        """Take what is known of a session that was opened."""
+    def record(self, listed: SessionEntry, trace: SessionTrace) -> None:
+        """Record the figures of a session that was opened."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
     def _figures(self, one: SessionEntry) -> SessionFigures | None:

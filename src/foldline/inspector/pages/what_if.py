@@ -17,7 +17,7 @@ from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.engine.policies import configure
 from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError, FoldlineError
-from foldline.evaluation.figures import share
+from foldline.evaluation.figures import parse_whole, share
 from foldline.evaluation.future_use import identifiers
 from foldline.inspector.comparison import ViewComparison, compare
 from foldline.inspector.html import Child, Html, h, join
@@ -197,9 +197,10 @@ def _whole(fields: Mapping[str, str], name: str) -> int | None:
     text = fields.get(name, "").strip().replace(",", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
+    number = parse_whole(text)
+    if not number:
         raise BudgetError(f"The {name} is a whole number of tokens, not {text[:40]!r}.")
-    return int(text)
+    return number
 
 
 def _fraction(fields: Mapping[str, str], name: str) -> float | None:
