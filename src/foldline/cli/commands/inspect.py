@@ -21,7 +21,7 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
-from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import SessionCache, archive_entries
 from foldline.inspector.trace import SessionEntry, SessionTrace
@@ -163,11 +163,14 @@ def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa:
 def _file_trace(
     target: Target, config: Config, model: str, conversation: str | None
 ) -> SessionTrace:
-    index, path, format = None, target.path, target.format  # noqa: A001  # as the option
+    path, index = target.path, None
     if conversation is not None:
-        known = None if format == "auto" else format
+        known = None if target.format == "auto" else target.format
         index = open_input(str(path), known, conversation, Output(quiet=True)).index
-    return from_file(path, config, lambda *_: None, conversation=index, model=model, format=format)
+    entry = SessionEntry(
+        path.name, "transcript", "file", path, format=target.format, conversation=index
+    )
+    return read_entry(entry, config, lambda *_: None, model)
 
 
 def _archive_trace(
@@ -186,7 +189,8 @@ def _archive_trace(
     if session is None and target.handle:
         session, _ = _find_message(target)
     name = session or archive_entries(target.path)[0].name
-    return from_archive(target.path, name, config, lambda *_: None, model=model)
+    entry = SessionEntry(name, "foldline", "archive", target.path, name)
+    return read_entry(entry, config, lambda *_: None, model)
 
 
 def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from foldline.evaluation.figures import local_time, moment, plural, size
 from foldline.inspector.html import Child, Html, Value, h, join, rect
-from foldline.inspector.timeline import BANDS
+from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
 
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -320,7 +321,14 @@ class ListPage:
         return h("nav", h("span", words), ways, class_="pages", aria_label=label)
 
 
-# --- kinds of tokens, in their colours --------------------------------------------------------
+# --- drawings: columns, and kinds of tokens in their colours ---------------------------------
+
+
+def divide(points: Sequence[Point], most: int) -> list[Sequence[Point]]:
+    """Divide requests among at most ``most`` columns of a drawing."""
+    count = min(most, len(points))
+    edges = [len(points) * index // max(1, count) for index in range(count + 1)]
+    return [points[start:end] for start, end in pairwise(edges)]
 
 
 def kind_name(kind: str) -> Html:

@@ -13,6 +13,7 @@ from foldline.inspector.comparison import around
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
+    divide,
     form,
     kind_name,
     link,
@@ -130,11 +131,7 @@ TALL: Final = 1_000.0
 
 def columns(points: Sequence[Point], drawn: range) -> list[Point]:
     """Return what is drawn: at most `COLUMNS` requests, of each place the fullest."""
-    held = points[drawn.start : drawn.stop]
-    if len(held) <= COLUMNS:
-        return list(held)
-    edges = [len(held) * index // COLUMNS for index in range(COLUMNS + 1)]
-    places = [held[start:end] for start, end in pairwise(edges)]
+    places = divide(points[drawn.start : drawn.stop], COLUMNS)
     return [max(place, key=lambda point: point.tokens) for place in places]
 
 
