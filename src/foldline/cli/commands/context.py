@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from foldline.cli import options
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line
+from foldline.cli.streams import read_stdin
 from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
 from foldline.context.comparison import compare as compared
@@ -24,6 +24,7 @@ from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import check_name
 from foldline.errors import InputError
 from foldline.evaluation.figures import plural
+from foldline.formats.files import read_bytes
 
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
@@ -113,16 +114,7 @@ def read_text(file: str) -> str:
     Raises:
         InputError: It cannot be read, or is too large.
     """
-    try:
-        # Looking at a file raises an OSError, too, in a folder that may not be entered.
-        if file != "-" and not Path(file).is_file():
-            raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
-        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
-            data: bytes = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{file} is larger than {MOST_BYTES:,} bytes", hint="Give less of it.")
+    data = read_stdin(MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
     return data.decode("utf-8-sig", "replace")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, NumberType
 from foldline.cli.output import Output
 from foldline.cli.stores import existing, make_folder, memory_file
+from foldline.cli.streams import text_argument
 from foldline.errors import InputError
 from foldline.evaluation.figures import moment
 from foldline.memory import Memory, MemoryItem
@@ -146,9 +146,6 @@ def _cells(item: MemoryItem, figure: str) -> tuple[str, ...]:
 
 DAY: Final = 86_400.0
 
-MOST_READ: Final = 1 << 20
-"""Characters that are read from stdin for one memory."""
-
 
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
@@ -170,7 +167,7 @@ def add(
 ) -> None:
     """Remember TEXT, or stdin; the same words again refresh what is there."""
     with Memory.open(make_folder(_place(file)), user=user) as memory:
-        done = memory.add(_read_content(content), happened=seconds(happened), **rest)
+        done = memory.add(text_argument(content, "content"), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
     note = note if item else "Nothing was added: all of it came from a memory."
@@ -237,10 +234,6 @@ def clear(file: Path | str | None, user: str, yes: bool, output: Output) -> None
     with _open(file, user) as memory:
         count = memory.clear()
     output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
-
-
-def _read_content(content: str) -> str:
-    return sys.stdin.read(MOST_READ) if content == "-" else content
 
 
 def _report_forgotten(output: Output, batch: int, ids: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.cli.stores import open_notes
-from foldline.cli.streams import read_stdin
+from foldline.cli.streams import text_argument
 from foldline.errors import InputError
 from foldline.evaluation.figures import local_time, plural
 from foldline.notes import (
@@ -34,10 +34,6 @@ level_option = click.option("--level", type=click.Choice(LEVELS), help="How long
 tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 described = options.together(kind_option, level_option, tags_option)
 limit_option = options.number("--limit", IntegerType(0, 10_000), 20, "How many at most.")
-
-
-LARGEST_INPUT: Final = 1 << 20
-"""Bytes that are read from stdin."""
 
 
 def show_note(note: Note, output: Output) -> None:
@@ -177,7 +173,7 @@ def new(
     **rest: Any,
 ) -> None:
     """Make a note; its id goes to stdout."""
-    text = _content(content)
+    text = text_argument(content, "content")
     kind = rest.pop("type")
     rest["level"] = rest["level"] or "task"
     with open_notes(folder, make=True) as notes:
@@ -213,7 +209,7 @@ def edit(
 ) -> None:
     """Change a note; without options, in your editor. What it was stays in its history."""
     given = {name: value for name, value in rest.items() if value not in (None, ())}
-    given |= {} if content is None else {"content": _content(content)}
+    given |= {} if content is None else {"content": text_argument(content, "content")}
     before = notes.read(note_id)
     if revert is not None:
         note = notes.revert(before.id, revert)
@@ -238,12 +234,6 @@ def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -
         {"ids": [card.id for card in done], "undone": undo},
         *(f"{card.id} {one_line(card.title, 60)!r} {became}." for card in done),
     )
-
-
-def _content(given: str) -> str:
-    if given != "-":
-        return given
-    return read_stdin(LARGEST_INPUT, "content").decode("utf-8", "replace").removesuffix("\n")
 
 
 def _edit_content(content: str) -> dict[str, Any]:
