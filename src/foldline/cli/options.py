@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
 from foldline.cli.output import Output
@@ -161,17 +160,12 @@ READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
 
 
-def any_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the name of a file."""
-    return [CompletionItem(incomplete, type="file")]
-
-
 def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a policy."""
     return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
 
 
-input_file = click.argument("file", metavar="FILE", shell_complete=any_file)
+input_file = click.argument("file", metavar="FILE", type=click.Path())
 
 from_format = click.option(
     "--from",
@@ -277,15 +271,8 @@ def store_file(name: str) -> Callable[[Decorated], Decorated]:
 
 def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
     """Return the option ``-o``: the file that a result goes to, `STDOUT` for stdout."""
-    return click.option(
-        "-o",
-        "--output",
-        "out",
-        metavar="OUT",
-        type=click.Path(path_type=Path),
-        shell_complete=any_file,
-        help=help,
-    )
+    kind = click.Path(path_type=Path)
+    return click.option("-o", "--output", "out", metavar="OUT", type=kind, help=help)
 
 
 archive = click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from foldline.api import Compaction, compact_transcript
 from foldline.core.budget import Budget
@@ -58,16 +58,12 @@ class Smaller:
     broken: str = ""
 
 
-Make: TypeAlias = Callable[[Transcript, TokenCounter, int], Smaller]
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """A named way to bring a transcript within a budget in tokens."""
 
     name: str
-    make: Make
-    ours: bool = False
+    make: Callable[[Transcript, TokenCounter, int], Smaller]
 
 
 def trimming() -> Method:
@@ -113,7 +109,7 @@ def policy_method(policy: Policy, config: Config | None = None) -> Method:
             return Smaller("", seconds, result.receipt.reason, broken)
         return Smaller(everything(result.shown.messages), seconds, broken=broken)
 
-    return Method(f"Foldline {policy.name}", make, ours=True)
+    return Method(f"Foldline {policy.name}", make)
 
 
 def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:

@@ -140,41 +140,29 @@ def _read_options(
     *,
     settings: tuple[str, ...],
     policy: str | None,
-    summarizer: str | None,
-    template: str | None,
-    usd: float | None,
     out: Path | None,
     archive_path: Path | None,
     no_archive: bool,
-    budget: Amount | None,
-    window: Amount | None,
-    force: bool,
     **rest: Any,
 ) -> CompactRequest:
-    changes, settings = split_settings(settings)
+    if rest["budget"] and rest["window"]:
+        options.refuse("Give --budget or --window, not both.")
+    if not (rest["budget"] or rest["window"] or rest["force"]):
+        options.refuse(
+            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
+        )
+    changes, arguments = split_settings(settings)
     if changes and policy is not None:
         changes["policy"] = policy.replace("-", "_")
-    config = configure_summarizer(load(changes).config, summarizer, template, usd)
-    _check_size(budget, window, force)
+    summarizer = map(rest.pop, ("summarizer", "template", "usd"))
+    config = configure_summarizer(load(changes).config, *summarizer)
     return CompactRequest(
-        budget=budget,
-        window=window,
-        force=force,
         config=config,
-        ladder=build_policy(policy, settings, config),
+        ladder=build_policy(policy, arguments, config),
         out=None if out == options.STDOUT else out,
         archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
     )
-
-
-def _check_size(budget: Amount | None, window: Amount | None, force: bool) -> None:
-    if budget is not None and window is not None:
-        options.refuse("Give --budget or --window, not both.")
-    if budget is None and window is None and not force:
-        options.refuse(
-            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
-        )
 
 
 def _check(request: CompactRequest) -> None:

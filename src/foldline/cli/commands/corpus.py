@@ -45,11 +45,8 @@ def command() -> None:
 _run_options = options.together(
     click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
     click.option("-o", "--output", "out", metavar="OUT", required=True, help="Output folder."),
-    click.option(
-        "--engine",
-        type=click.Choice(("local", "dask")),
-        default="local",
-        help="A pool of processes, or a Dask cluster, on this machine (local).",
+    options.choice(
+        "--engine", ("local", "dask"), help="Run processes, or a Dask cluster, on this machine."
     ),
     click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."),
     options.number("--workers", IntegerType(1, 1_024), None, "Worker processes."),

@@ -109,12 +109,7 @@ _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
 @options.number("--window", WINDOW, None, "Or compact for this window: 200k.")
 @options.policy
 @options.number("--limit", IntegerType(1, 100_000), 20, "Most sessions to measure.")
-@click.option(
-    "--sort",
-    type=click.Choice(tuple(_KEYS)),
-    default="newest",
-    help="Order; 'biggest' takes the largest files first (newest).",
-)
+@options.choice("--sort", tuple(_KEYS), help="Order; 'biggest' takes the largest files first.")
 @options.number("--seconds", IntegerType(1, 3_600), 60, "Most seconds to spend.")
 @options.output
 def command(
