@@ -265,7 +265,7 @@ class MeasuringRun(Generic[Measurement]):
         }
 
     def note(self, output: Output) -> None:
-        """Say what was not measured, and why."""
+        """Note what was not measured, and why."""
         if self.left:
             left = plural(self.left, "file")
             output.note(f"{left} not measured; --limit and --seconds allow more.")

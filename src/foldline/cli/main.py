@@ -67,7 +67,7 @@ class LazyGroup(NamingGroup):
         self._summaries = summaries
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # of click
-        """Name the commands, in the order of the help."""
+        """List the commands, in the order of the help."""
         return list(self._summaries)
 
     def get_command(

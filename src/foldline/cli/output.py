@@ -1,4 +1,4 @@
-"""What people and programs see: notes, JSON and tables; rich is imported when it draws."""
+"""The output of commands: notes, JSON and tables; rich is imported when it draws."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Output:
         Args:
             schema: Name and version of the JSON object.
             value: The JSON object.
-            notes: What people are told besides, on stderr.
+            notes: Further sentences for people, on stderr.
             text: What goes to stdout; "" for nothing.
         """
         if self.json:

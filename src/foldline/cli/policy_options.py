@@ -68,7 +68,7 @@ def configure_summarizer(
 
 
 def bill(spent: Spent) -> str:
-    """Say in a few words what a model was paid; "" when none was asked."""
+    """Describe in a few words what a model was paid; "" when none was asked."""
     if not spent.attempts:
         return ""
     tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
@@ -79,7 +79,7 @@ def bill(spent: Spent) -> str:
 
 def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """
-    Part ``--set`` into what ``foldline config`` prints, and arguments of the policy.
+    Split ``--set`` into what ``foldline config`` prints, and arguments of the policy.
 
     Args:
         settings: ``key=value``.

@@ -106,7 +106,7 @@ def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class _Forgiving(io.RawIOBase):
-    """A descriptor for words to people: a write that fails is none; None takes all of them."""
+    """The descriptor of stderr: writes that fail are dropped; with None, all of them."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._file = None if descriptor is None else io.FileIO(descriptor, "wb", closefd=False)

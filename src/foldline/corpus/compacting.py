@@ -172,7 +172,7 @@ class MeasureRetention:
         self.start()
 
     def start(self) -> Work:
-        """Make the methods, and return what measures a session."""
+        """Return what measures a session with all methods."""
         ladders = [_policy(name, self.config) for name in self.policies or ("",)]
         info = Catalogue.load().find(self.model)
         if info.prices is None:

@@ -55,7 +55,7 @@ class Operation(Protocol):
 def each_conversation(
     recording: Recording, rows: Callable[[RecordedConversation], Iterable[Row]]
 ) -> Iterator[Row]:
-    """Go through the rows of every conversation of a session, and say of which each is."""
+    """Yield the rows of every conversation of a session, each with its conversation."""
     for number, conversation in enumerate(recording.conversations, 1):
         place = {"format": recording.format, "number": number, "conversation": conversation.name}
         for row in rows(conversation):

@@ -145,7 +145,7 @@ class LocalPool:
     def _receive(
         self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
     ) -> Generator[Done]:
-        """Take what a worker says; one that says nothing any more has died."""
+        """Receive the answer of a worker; one whose pipe is closed has died."""
         task = worker.task
         try:
             footer, error, stays = worker.pipe.recv()
@@ -196,7 +196,7 @@ def _hand_over(worker: _Worker, task: WorkTask) -> None:
 
 
 def _work(pipe: Connection, function: Function) -> None:
-    """Work until the pipe ends, which it does with the process that holds its other end."""
+    """Run tasks until the pipe ends, as it does with the process at its other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     stays = True
     while stays:

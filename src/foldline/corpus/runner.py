@@ -143,7 +143,7 @@ def _work(
 def _alone(
     operation: Operation, out: str, lost: Sequence[WorkTask], mark: str
 ) -> dict[str, Footer]:
-    """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
+    """Retry every piece of lost tasks alone, so that only the one at fault is lost."""
     pieces = [piece for task in lost for piece in divide(task, mark)]
     ended = _work(operation, out, pieces, LocalPool(1))
     return {task.key: footer for task, footer in ended if footer is not None}

@@ -59,7 +59,7 @@ def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
 
 
 def reason(error: BaseException) -> str:
-    """Say in one bounded sentence what went wrong."""
+    """Describe an error in one sentence of limited length."""
     text = str(error) if isinstance(error, FoldlineError) else f"{type(error).__name__}: {error}"
     return " ".join(text[: LONGEST_REASON * 2].split())[:LONGEST_REASON]
 

@@ -251,7 +251,7 @@ def _bills(recording: Recording, replays: Replays) -> dict[str, Bill]:
 
 
 def _shows(replays: Replays, counter: TokenCounter) -> dict[str, Show]:
-    """Make what decides, anew for every conversation."""
+    """Return a fresh `Show` for every way to manage the context, by its name."""
     shows: dict[str, Show] = {
         UNCOMPACTED: pricing.nothing(),
         "clear at every step": pricing.clear_every_step(),

@@ -86,7 +86,7 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
 
     Args:
         trace: The session as it was read before; what it shares with the new one is kept.
-        progress: Is told a fraction of the work and what comes next.
+        progress: Called with a fraction of the work and what comes next.
 
     Returns:
         The session now; None where its file has to be read as a whole.

@@ -18,10 +18,10 @@ from foldline.inspector.pages.tokens import tokens
 from foldline.inspector.trace import SessionTrace
 
 COMPACTIONS: Final = 24
-"""Compactions that are told message by message: the newest."""
+"""Compactions that are listed message by message: the newest."""
 
 ROWS: Final = 400
-"""Messages that are told of each."""
+"""Messages that are listed of each."""
 
 NOW: Final = 60
 """Messages of the view now that the file shows: the newest."""

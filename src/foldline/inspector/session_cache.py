@@ -57,7 +57,7 @@ class Job(Generic[Result]):
         start = time.monotonic()
         try:
             self.result = self._work(self._progress)
-        except Exception as error:  # noqa: BLE001  # told to whoever waits for it
+        except Exception as error:  # noqa: BLE001  # raised where the job is awaited
             self.error = error
         self.seconds = time.monotonic() - start
         _release_memory()

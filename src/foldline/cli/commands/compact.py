@@ -243,7 +243,7 @@ def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) ->
 def _deliver(
     request: CompactRequest, done: CompactionResult, content: bytes, output: Output
 ) -> None:
-    """Put the result where it was asked for, and report it."""
+    """Write the result to where it was asked for, and report it."""
     if request.receipt is not None:
         receipt = json_text(done.receipt.to_dict()) + "\n"
         write_whole(request.receipt, receipt.encode(), request.file)

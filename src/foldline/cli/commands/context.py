@@ -68,7 +68,7 @@ def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInp
 
     Args:
         settings: The options; they are taken out.
-        output: Tells what could not be read.
+        output: Warns of what could not be read.
     """
     folder, kb, memory, user, paths, history, system = map(settings.pop, INPUTS)
     if history == system == "-":

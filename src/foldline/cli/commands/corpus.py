@@ -152,7 +152,7 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
 
 
 def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Go through sums; those of fractions become means."""
+    """Yield sums; those of fractions as means."""
     for name, value in totals.items():
         before, _, last = name.rpartition("/")
         mean = before.startswith("retention/") and last != "count"

@@ -174,7 +174,7 @@ def _terminal() -> Check:
 
 
 def _sandbox() -> Check:
-    """Say what would confine the terminal of an agent; it is tried, which takes a moment."""
+    """Report what would confine the terminal of an agent; each way is tried."""
     from foldline.tools.terminal.confine.choose import INSTALL, try_confinement
 
     best = try_confinement("bubblewrap")

@@ -89,7 +89,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
-    """Open the maintainer; whoever sits at the terminal is asked for approvals."""
+    """Open the maintainer; at a terminal, approvals are asked for there."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
     from foldline.agents.maintainer.folder import MaintainerFolder
@@ -139,7 +139,7 @@ LONGEST_HISTORY: Final = 1_000
 def answer(
     one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode
 ) -> MaintainerAnswer:
-    """Ask one question, or go on with one, and tell on stderr what is done for it."""
+    """Ask one question, or resume one, and report on stderr what is done for it."""
     if question is not None and one.opened is None:
         with output.working("Counting", long=True):
             return one.run(question, mode)
@@ -201,7 +201,7 @@ class MaintainerPrompt:
         }
 
     def take(self, line: str) -> None:
-        """Do what a line says; errors are reported, and the conversation goes on."""
+        """Carry out a line; errors are reported, and the conversation continues."""
         word, _, rest = line.partition(" ")
         try:
             if not line.startswith("/"):
@@ -251,7 +251,7 @@ def _line(row: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _history(one: CodebaseMaintainer) -> Iterator[None]:
-    """Let lines be edited, and remember them, where this system can."""
+    """Enable line editing with a history, where this system has it."""
     try:
         import readline
     except ImportError:  # pragma: no cover  # not on every system

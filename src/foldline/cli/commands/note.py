@@ -76,7 +76,7 @@ def show_summary(summary: NoteSummary, output: Output) -> None:
 
 
 def warn_of(troubles: Iterable[SkippedFile], output: Output) -> None:
-    """Name the files that are no notes, and why; they are left alone."""
+    """Warn of files that are not notes, each with the reason; they are left alone."""
     output.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
 
 
@@ -237,7 +237,7 @@ def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -
 
 
 def _edit_content(content: str) -> dict[str, Any]:
-    """Let a person edit a content; nothing comes back where they did not save."""
+    """Open a content in the editor; return the change, or nothing if it was not saved."""
     saved = click.edit(f"{content}\n", extension=".md")
     return {} if saved is None else {"content": saved.removesuffix("\n")}
 

@@ -90,7 +90,7 @@ def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResu
 
 
 def _title(opened: Input) -> str:
-    """Name the session after the file; what came through a pipe after its first message."""
+    """Return a name for the session: that of the file, or of the first message of stdin."""
     messages = opened.transcript.messages
     first = f" {messages[0].id[:8]}" if opened.name == "stdin" and messages else ""
     name = opened.name.encode("utf-8", "replace").decode()  # of a file: any bytes
@@ -184,7 +184,7 @@ _REWRITTEN = {
 
 
 def _describe_edits(done: CompactionResult, kind: str) -> str:
-    """Say what the edits of a rung were."""
+    """Describe the edits of a rung."""
     edits = [edit for edit in done.receipt.edits if edit.kind == kind]
     rewritten = sum(isinstance(edit, Rewrite) for edit in edits)
     dropped = sum(len(edit.messages) for edit in edits if isinstance(edit, Drop))

@@ -148,7 +148,7 @@ def _options(*, window: Amount | None, dry_run: bool, no_archive: bool) -> list[
 
 
 def _no_proxy() -> Mapping[str, str]:
-    """Keep the requests to this machine away from a proxy of the company's network."""
+    """Bypass a proxy of the network for requests to this machine."""
     names = ("NO_PROXY", "no_proxy")
     return {
         name: ",".join(filter(None, (os.environ.get(name), "127.0.0.1,localhost")))
@@ -163,16 +163,16 @@ def _closing_note(totals: list[dict[str, Any]], log: Path) -> str:
 
 
 STARTING: Final = 60.0
-"""Seconds that a proxy has for telling its address."""
+"""Seconds within which a proxy prints its address."""
 
 ENDING: Final = 15.0
-"""Seconds that it has for ending, after which it is killed."""
+"""Seconds after which a proxy that does not end is killed."""
 
 ASKING: Final = 5.0
-"""Seconds in which it has to tell its totals."""
+"""Seconds within which a proxy answers with its totals."""
 
 LARGEST_LOG: Final = 10_000_000
-"""Bytes from which on the log of the proxies begins anew."""
+"""Size in bytes at which the log of the proxies is truncated."""
 
 FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -280,7 +280,7 @@ def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
 
 @contextmanager
 def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Pass signals on to a client, as soon as there is one."""
+    """Forward signals to a client, as soon as there is one."""
     clients, early = list[subprocess.Popen[bytes]](), list[int]()
 
     def pass_on(number: int, _: object) -> None:

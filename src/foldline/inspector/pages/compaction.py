@@ -107,7 +107,7 @@ def against_log(trace: SessionTrace) -> ViewComparison:
 
 
 def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
-    """Say how many messages met each fate; each is the way to those alone."""
+    """List the fates with their number of messages; each links to those messages."""
     items = []
     if links.live:
         current = None if chosen else "true"
@@ -238,7 +238,7 @@ def _facts(
 
 
 def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -> Child:
-    """Offer to take the last compaction back, where the archive is ours."""
+    """Offer to undo the last compaction, where the archive is ours."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None
     if index != max(trace.in_effect):

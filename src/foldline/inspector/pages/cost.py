@@ -97,7 +97,7 @@ def alternatives(
 
     Args:
         trace: The session, of at most `MOST` messages.
-        progress: Is told a fraction of the work and what comes next.
+        progress: Called with a fraction of the work and what comes next.
     """
     if len(trace.log) > MOST:
         words = f"a session of more than {MOST:,} messages is not replayed"

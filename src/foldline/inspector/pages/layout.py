@@ -17,7 +17,7 @@ _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def ago(seconds: float) -> str:
-    """Say how long ago something was: ``3 hours ago``."""
+    """Write a length of time since now: ``3 hours ago``."""
     for size_, unit in _UNITS:
         if seconds >= size_:
             return f"{plural(int(seconds // size_), unit)} ago"
@@ -152,7 +152,7 @@ def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> H
 
 
 def about(trace: SessionTrace, now: float) -> Html:
-    """Say in one line what a session is."""
+    """Describe a session in one line."""
     source, model = trace.source, trace.model
     facts: list[Child] = [
         source.agent,
@@ -224,7 +224,7 @@ def search(value: str, placeholder: str, **attributes: Value) -> Html:
 
 
 def when(changed: float, now: float) -> Html:
-    """Say how long ago something was; both in seconds since 1970."""
+    """Write how long ago something was; both in seconds since 1970."""
     at = moment(changed).astimezone()
     exact, words = at.isoformat(timespec="seconds"), local_time(changed)
     return h("time", ago(now - changed), datetime=exact, title=words)
@@ -303,7 +303,7 @@ class ListPage:
         return slice(self.chosen * self.most, min(self.size, (self.chosen + 1) * self.most))
 
     def words(self, noun: str) -> str:
-        """Say which things it has."""
+        """Describe which things the page has."""
         first, end = self.held.start, self.held.stop
         return f"{noun} {first + 1:,} to {end:,} of {self.size:,}" if self.size else f"No {noun}"
 

@@ -80,7 +80,7 @@ def _conversations(trace: SessionTrace, links: Links) -> Child:
 
 
 def _walk(links: Links, drawn: range, whole: range) -> Html:
-    """Offer what the chart does with the mouse to those who have none, and without a script."""
+    """Offer what the chart does with a mouse as forms, for use without mouse or script."""
     last = str(whole.stop - 1)
     goto = h("label", "See request ", number("n", max=last, required=True))
     first = h("label", "Draw requests ", number("first", str(drawn.start), max=last))
@@ -279,7 +279,7 @@ def _marks(trace: SessionTrace, links: Links, drawn: range) -> Iterator[Html]:
 
 
 def legend(trace: SessionTrace, drawn: range) -> Html:
-    """Say which colour stands for what, with the tokens of the request that comes next."""
+    """Write the legend of the chart, with the tokens of the next request."""
     top = _top(trace, columns(trace.timeline.points, drawn))
     above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]
     now, used = trace.timeline.now, trace.timeline.points

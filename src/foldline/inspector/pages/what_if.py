@@ -128,7 +128,7 @@ def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettin
         config=config,
     )
     made = compacted(refuse)
-    # The same without anybody to ask: what refuses would be told as a failure.
+    # The same without a model to ask: a refusal would be reported as a failure.
     receipt = compacted().receipt if asks else made.receipt
     after = made.shown.messages
     comparison = compare(
