@@ -368,6 +368,6 @@ def on_store(
             with opens(*map(settings.pop, names)) as store:
                 return command(store, **settings)
 
-        return together(output, option)(with_store)
+        return together(option, output)(with_store)
 
     return decorate

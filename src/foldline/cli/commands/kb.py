@@ -71,8 +71,8 @@ _on_knowledge = options.on_store(_target_options, ("file", "namespace"), _open)
 @click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
 @click.option("--name", metavar="NAME", default="", help="Name of the file, or of stdin.")
 @click.option("--only", metavar="PATTERN", default="", help="Only these files of folders: '*.md'.")
-@options.output
 @_target_options
+@options.output
 def add(
     file: Path | str | None,
     namespace: str,
@@ -144,7 +144,7 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 200), 5)
 @options.fraction("--min-strength", THRESHOLD, "Strength from which a passage is evidence.")
-@options.number("--budget", IntegerType(1), None, "Write part of a prompt, of N tokens at most.")
+@options.number("--budget", IntegerType(1), None, "Write evidence for a prompt, at most N tokens.")
 @_on_knowledge
 def search(
     knowledge: Knowledge,

@@ -56,8 +56,12 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 )
 @click.option("--user", metavar="NAME", default="default", help="Whose memory.")
 @options.number("--max-tokens", IntegerType(200, 100_000), LIMIT, "Most tokens of an answer.")
-@click.option("--http", "port", metavar="PORT", type=IntegerType(1, 65_535), help="Use HTTP.")
-@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"Bind to ({LOCAL[0]}).")
+@click.option(
+    "--http", "port", metavar="PORT", type=IntegerType(1, 65_535), help="Serve over HTTP."
+)
+@click.option(
+    "--host", metavar="ADDRESS", default=LOCAL[0], help=f"Address to bind to ({LOCAL[0]})."
+)
 @click.option(
     "--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Token that clients must send."
 )

@@ -155,8 +155,8 @@ DAY: Final = 86_400.0
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
-@options.output
 @_target_options
+@options.output
 def add(
     file: Path | str | None,
     user: str,
@@ -225,8 +225,8 @@ def consolidate(
 
 @click.command("clear", short_help="Erase all memories of the user for good.")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
-@options.output
 @_target_options
+@options.output
 def clear(file: Path | str | None, user: str, yes: bool, output: Output) -> None:
     """Erase all memories of the user, their history included; nothing brings them back."""
     if not yes:

@@ -137,10 +137,11 @@ def command(
     run = MeasuringRun[MeasuredSession]()
     files = run.find(() if folder is None else (folder,))
     files.sort(key=lambda file: -file.changed if sort == "newest" else -file.size)
-    limits = (None, window.tokens) if window else (goal, None)
+    size_limit = None if window else goal
+    tokens = window.tokens if window else None
     run.measure(
         files,
-        lambda file: measure_session(file, *limits, ladder, config),
+        lambda file: measure_session(file, size_limit, tokens, ladder, config),
         output,
         limit=limit,
         seconds=seconds,
