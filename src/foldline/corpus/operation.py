@@ -19,7 +19,7 @@ Row: TypeAlias = Mapping[str, Any]
 Work: TypeAlias = Callable[[Recording], Iterable[Row]]
 Totals: TypeAlias = dict[str, float]
 
-PLACE: Final = {
+LOCATION_COLUMNS: Final = {
     "path": "text",
     "offset": "int",
     "number": "int",

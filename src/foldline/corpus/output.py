@@ -45,7 +45,7 @@ class OutputFolder:
         self._system, self._inner = connect(self.folder)
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """
         Keep other runs on this machine out of the folder; a store cannot.
 
@@ -101,7 +101,7 @@ class OutputFolder:
             raise StoreError(f"{self.folder}/{MANIFEST} is no manifest of a corpus.")
         return found
 
-    def whole(self, tasks: Sequence[WorkTask]) -> dict[str, Footer]:
+    def finished_parts(self, tasks: Sequence[WorkTask]) -> dict[str, Footer]:
         """
         Find the parts that an earlier run has finished, by the key of their task.
 

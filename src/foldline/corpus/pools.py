@@ -31,7 +31,7 @@ WINDOW = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedTask:
     """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
 
     task: WorkTask
@@ -42,7 +42,7 @@ class Done:
 class Engine(Protocol):
     """Runs a function on tasks, in any order and anywhere."""
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as they end; closing the generator ends what still runs."""
         ...
 
@@ -53,7 +53,7 @@ class FutureEngine:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as they end; an error of the function is raised."""
         left, running = iter(tasks), dict[Future[Footer], WorkTask]()
         try:
@@ -64,7 +64,7 @@ class FutureEngine:
                     return
                 ended, _ = wait_for_futures(running, return_when=FIRST_COMPLETED)
                 for future in ended:
-                    yield Done(running.pop(future), future.result())
+                    yield FinishedTask(running.pop(future), future.result())
         finally:
             for future in running:
                 future.cancel()
@@ -76,13 +76,13 @@ class GraphEngine:
     def __init__(self, compute: Graph) -> None:
         self._compute = compute
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as their batch ends; an error of the function is raised."""
         left: Iterator[WorkTask] = iter(tasks)
         while batch := list(islice(left, WINDOW)):
             graph = {f"foldline-{task.key}": (function, task) for task in batch}
             for task, footer in zip(batch, self._compute(graph, list(graph)), strict=True):
-                yield Done(task, footer)
+                yield FinishedTask(task, footer)
 
 
 # --- processes on this machine: one that dies is replaced, and its task tried again -----------
@@ -117,7 +117,7 @@ class LocalPool:
     workers: int | None = None
     _running: list[_Worker] = field(default_factory=list, init=False, repr=False)
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
         Yield tasks as they end; no process is left afterwards, however it ends.
 
@@ -144,7 +144,7 @@ class LocalPool:
 
     def _receive(
         self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
-    ) -> Generator[Done]:
+    ) -> Generator[FinishedTask]:
         """Receive the answer of a worker; one whose pipe is closed has died."""
         task = worker.task
         try:
@@ -157,7 +157,9 @@ class LocalPool:
             if tries[task.key] < TRIES:
                 waiting.append(task)
             else:
-                yield Done(task, None, f"{TRIES} workers died of it; it may need more memory")
+                yield FinishedTask(
+                    task, None, f"{TRIES} workers died of it; it may need more memory"
+                )
             return
         worker.task = None
         if not stays:
@@ -165,7 +167,7 @@ class LocalPool:
         if error:
             raise StoreError(error)
         assert task is not None  # noqa: S101  # a worker speaks only of its task
-        yield Done(task, footer)
+        yield FinishedTask(task, footer)
 
     def _remove(self, worker: _Worker) -> None:
         self._running.remove(worker)
@@ -252,7 +254,7 @@ class DaskPool:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
         Yield tasks as they end; one of which several workers died is lost.
 
@@ -282,13 +284,13 @@ class DaskPool:
                 self._client.cancel(list(running))
 
 
-def _finish(task: WorkTask, future: Any) -> Done:
+def _finish(task: WorkTask, future: Any) -> FinishedTask:
     from distributed import KilledWorker
 
     try:
-        return Done(task, future.result(timeout=CONNECTING))
+        return FinishedTask(task, future.result(timeout=CONNECTING))
     except KilledWorker:
-        return Done(task, None, "several workers died of it; it may need more memory")
+        return FinishedTask(task, None, "several workers died of it; it may need more memory")
     except FoldlineError:
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from foldline.corpus.filesystem import read_lines, read_whole, write_whole
-from foldline.corpus.operation import PLACE, Operation, Row, Work
+from foldline.corpus.operation import LOCATION_COLUMNS, Operation, Row, Work
 from foldline.corpus.output import PARTS, Footer, parquet_bytes
 from foldline.corpus.planning import MAX_BYTES, WorkPiece, WorkTask, is_collection
 from foldline.errors import FoldlineError, InputError
@@ -138,7 +138,7 @@ def _write(
                 (row.get(name) is not None, row.get(name)) for name in operation.order
             ],
         )
-    columns = {**PLACE, **operation.columns}
+    columns = {**LOCATION_COLUMNS, **operation.columns}
     write_whole(f"{out}/{PARTS}/{task.name}", parquet_bytes(rows, columns, footer))
     return footer
 

@@ -14,8 +14,14 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError
 from foldline.evaluation import pricing
-from foldline.evaluation.future_use import CutPoint, body, cuts, everything, identifiers
-from foldline.evaluation.methods import Method, Smaller
+from foldline.evaluation.future_use import (
+    CutPoint,
+    cuts,
+    identifiers,
+    render_history,
+    without_system,
+)
+from foldline.evaluation.methods import Method, ShortenedHistory
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
@@ -117,7 +123,7 @@ class RetentionObservation:
 
     score: Score
     characters: int
-    made: Smaller
+    made: ShortenedHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +155,8 @@ def measure(
         An observation for every cut, budget and method; none where it is too short to say much.
     """
     for cut in cuts(there.messages):
-        before = body(there.messages[: cut.at])
-        text = everything(before)
+        before = without_system(there.messages[: cut.at])
+        text = render_history(before)
         if len(text) < LEAST_CHARACTERS:
             continue
         prefix = there.with_messages(before)
