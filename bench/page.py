@@ -13,6 +13,7 @@ from pathlib import Path
 import foldline
 from foldline.evaluation.report import write_pictures
 from foldline.evaluation.sections import ReportSection, as_markdown, escape, goals_table, picture
+from plots import draw_plot
 
 FIRST_PLOT = "facts"
 OPENING = """\
@@ -104,7 +105,7 @@ def write(target: Path, text: str, sections: Sequence[ReportSection]) -> None:
     """Write the page and its plots; plots of an earlier run that are no longer there go."""
     folder = target / FOLDER
     names = {f"{plot.name}.svg" for section in sections for plot in section.plots}
-    if write_pictures(folder, sections):
+    if write_pictures(folder, sections, draw_plot):
         for old in folder.glob("*.svg"):
             if old.name not in names:
                 old.unlink()

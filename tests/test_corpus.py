@@ -25,7 +25,7 @@ from foldline.corpus import (
 )
 from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
-from foldline.corpus.parquet import read_footer, read_rows
+from foldline.corpus.output import read_footer, read_rows
 from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 

@@ -16,7 +16,7 @@ from tests.children import launch
 from tests.corpora import Killing, Signing, content, write_corpus
 
 from foldline.corpus import BuildIndex, Compact, MeasureRetention, Scan, run
-from foldline.corpus.parquet import read_rows
+from foldline.corpus.output import read_rows
 from foldline.corpus.pools import cluster
 from foldline.errors import StoreError
 

@@ -17,10 +17,9 @@ PROVED_IN = {
     "agents/test_loop.py": "agents/run_state.py",
     "formats/test_detect.py": "formats/dialect.py",
     "formats/test_files.py": "formats/recording.py",
-    "inspector/test_browser.py": "inspector/pages/compaction.py inspector/pages/knows.py "
-    "inspector/pages/messages.py inspector/pages/overview.py inspector/pages/what_if.py",
-    "inspector/test_site.py": "inspector/pages/layout.py inspector/session_changes.py",
-    "inspector/pages/test_treemap.py": "inspector/chart.py",
+    "inspector/test_browser.py": "inspector/pages/compaction.py inspector/pages/messages.py "
+    "inspector/pages/overview.py",
+    "inspector/test_site.py": "inspector/pages/layout.py",
     "memory/test_chunk.py": "memory/cut_points.py",
     "memory/test_item_store.py": "memory/item_rows.py memory/user_index.py",
     "memory/test_memory.py": "memory/term_index.py",

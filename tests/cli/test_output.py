@@ -7,27 +7,9 @@ import pytest
 from foldline.cli.output import (
     Output,
     json_text,
-    moment,
     one_line,
     printable,
-    share,
-    size,
 )
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "shown"), [(1, 4, "25%"), (0, 4, "0%"), (1, 1_000, "<1%"), (3, 0, "0%")]
-)
-def test_shares_are_percent(part: int, whole: int, shown: str) -> None:
-    assert share(part, whole) == shown
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(0, "0 B"), (999, "999 B"), (1_400_000, "1.4 MB"), (2_000, "2 kB"), (10**13, "10000.0 GB")],
-)
-def test_sizes_have_their_unit(count: int, shown: str) -> None:
-    assert size(count) == shown
 
 
 def test_control_characters_are_shown_and_lines_kept() -> None:
@@ -58,12 +40,6 @@ def test_half_a_surrogate_pair_is_shown() -> None:
     shown = printable("a\ud800b")
     assert shown.encode()
     assert (shown[0], shown[-1]) == ("a", "b")
-
-
-def test_every_moment_is_a_date() -> None:
-    assert moment(0).year == 1970
-    assert moment(1e18).year == 9999
-    assert moment(-1e18).year == 1970
 
 
 ROWS = [("one", 12_345, "a\x1b[2J long title"), ("two", 0, "")]

@@ -9,7 +9,7 @@ from tests.corpus import ROOT as TRANSCRIPTS
 from tests.corpus import requires_corpus
 from tests.evaluation.sample import transcript
 
-from foldline.evaluation.future_use import body, cuts, everything, identifiers
+from foldline.evaluation.future_use import cuts, identifiers, render_history, without_system
 from foldline.evaluation.retention import measure_retention
 from foldline.formats.openai_chat import OpenAIChatDialect
 
@@ -71,7 +71,7 @@ def test_a_cut_stands_before_the_assistant_and_what_is_deep_is_not_at_its_end():
         assert messages[cut.at].role == "assistant"
         assert messages[cut.at - 1].role != "assistant"
         assert cut.deep <= cut.need
-        end = everything(messages[cut.at - 3 : cut.at])
+        end = render_history(messages[cut.at - 3 : cut.at])
         assert not cut.deep & identifiers(end)
 
 
@@ -107,7 +107,7 @@ def test_the_measure_is_the_one_that_lies_beside_the_recorded_sessions():
         wanted = [reference.need(steps, cut) for _, cut in reference.cuts(steps)]
         assert [(cut.need, cut.deep) for cut in mine] == [w for w in wanted if len(w[1]) >= 3]
         for cut in mine:
-            source = everything(body(messages[: cut.at]))
+            source = render_history(without_system(messages[: cut.at]))
             text = source[-len(source) // 8 :]
             lines = reference.line_hits(text, source, set(cut.need))
             found = measure_retention(text, source, cut)

@@ -10,9 +10,8 @@ from tests.cli.sample import conversation
 
 from foldline import Session
 from foldline.core.config import Config
-from foldline.inspector.loading import from_archive, from_file
-from foldline.inspector.session_cache import SessionEntry
-from foldline.inspector.trace import SessionTrace
+from foldline.inspector.loading import read_entry
+from foldline.inspector.trace import SessionEntry, SessionTrace
 
 NAME = "nightly"
 
@@ -37,7 +36,11 @@ def make_archive(
 
 
 def from_our_archive(folder: Path, **settings: Any) -> SessionTrace:
-    return from_archive(make_archive(folder, **settings), NAME, Config(), quiet)
+    return read_archive(make_archive(folder, **settings))
+
+
+def read_archive(path: Path) -> SessionTrace:
+    return read_entry(SessionEntry(NAME, "foldline", "archive", path, NAME), Config(), quiet)
 
 
 def claude_code(path: Path, *segments: list[tuple[str, Any]]) -> Path:
@@ -78,7 +81,7 @@ def claude_code(path: Path, *segments: list[tuple[str, Any]]) -> Path:
 
 
 def from_our_file(path: Path) -> SessionTrace:
-    return from_file(path, Config(), quiet)
+    return read_entry(SessionEntry(path.name, "transcript", "file", path), Config(), quiet)
 
 
 def in_files(folder: Path) -> list[SessionEntry]:

@@ -7,18 +7,14 @@ from pathlib import Path
 import pytest
 from tests.corpus import corpus_files, requires_corpus
 from tests.inspector.sample import claude_code, quiet
+from tests.inspector.sample import from_our_file as read
 
-from foldline.core.config import Config
 from foldline.errors import FoldlineError
 from foldline.inspector.file_reading import mark, read_appended, read_content
-from foldline.inspector.loading import from_file, read_growth
+from foldline.inspector.loading import read_growth
 from foldline.inspector.trace import SessionTrace
 
 TALK = [(("user", "assistant")[n % 2], f"sentence {n} about the tills") for n in range(40)]
-
-
-def read(path: Path) -> SessionTrace:
-    return from_file(path, Config(), quiet)
 
 
 def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:

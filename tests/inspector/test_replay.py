@@ -10,14 +10,12 @@ from tests.inspector.sample import (
     from_our_archive,
     from_our_file,
     make_archive,
-    quiet,
+    read_archive,
 )
 
 from foldline import Session
 from foldline.archive import Archive
-from foldline.core.config import Config
 from foldline.errors import RecallError
-from foldline.inspector.loading import from_archive
 from foldline.inspector.timeline import ViewSegment, replay_archive, requests
 from foldline.values.messages import Message, Text
 
@@ -103,4 +101,4 @@ def test_a_session_that_is_deleted_while_it_is_read_is_none(
     path = make_archive(tmp_path, steps=2)
     monkeypatch.setattr(Archive, "sessions", lambda _: ())
     with pytest.raises(RecallError, match="There is no session 'nightly'"):
-        from_archive(path, NAME, Config(), quiet)
+        read_archive(path)

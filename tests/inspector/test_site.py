@@ -22,8 +22,8 @@ class Visitor:
     def __init__(self, folder: Path) -> None:
         self.archive = make_archive(folder)
         self.file = write_conversation(folder / "s.json")
-        self.shelf = SessionCache(self._listed, Config())
-        self.site = InspectorSite(self.shelf, SessionSurvey(Config()), "t0ken")
+        self.cache = SessionCache(self._listed, Config())
+        self.site = InspectorSite(self.cache, SessionSurvey(Config()), "t0ken")
         self.ours, self.foreign = (f"/s/{one.key}" for one in self._listed())
 
     def _listed(self) -> list[SessionEntry]:
@@ -103,12 +103,12 @@ def test_a_change_that_fails_shows_the_session_as_it_is_by_now(visitor: Visitor)
 
 def test_a_change_that_there_is_not_leaves_what_was_read(visitor: Visitor) -> None:
     visitor.ask(visitor.ours)
-    listed = visitor.shelf.find_entry(visitor.ours.removeprefix("/s/"))
+    listed = visitor.cache.find_entry(visitor.ours.removeprefix("/s/"))
     assert listed is not None
-    read = visitor.shelf.open(listed)
+    read = visitor.cache.open(listed)
     assert isinstance(read, SessionTrace)
     assert visitor.ask(f"{visitor.ours}/nothing", "POST").status == 404
-    assert visitor.shelf.open(listed) is read
+    assert visitor.cache.open(listed) is read
 
 
 def test_a_session_is_compacted_from_a_message_on(visitor: Visitor) -> None:
@@ -133,15 +133,15 @@ def test_an_agents_own_file_is_never_changed(visitor: Visitor) -> None:
 
 
 def test_a_file_that_grows_is_read_again(visitor: Visitor) -> None:
-    listed = next(one for one in visitor.shelf.sessions() if one.origin == "file")
+    listed = next(one for one in visitor.cache.sessions() if one.origin == "file")
     visitor.ask(visitor.foreign)
-    first = visitor.shelf.version(listed)
+    first = visitor.cache.version(listed)
     assert json.loads(visitor.ask(f"{visitor.foreign}/version").body) == {"version": first}
     write_conversation(visitor.file, 20)
     now = first
     while now == first:
-        now = visitor.shelf.version(listed)
-    opened = visitor.shelf.open(listed)
+        now = visitor.cache.version(listed)
+    opened = visitor.cache.open(listed)
     assert not isinstance(opened, Job)
     assert len(opened.log) == 43
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from foldline.cli.output import Output, plural
+from foldline.cli.output import Output
 from foldline.errors import FoldlineError, InputError, UnknownFormat
+from foldline.evaluation.figures import plural
 from foldline.formats.files import may_be_transcript
 
 MAX_ENTRIES: Final = 500_000
@@ -264,7 +265,7 @@ class MeasuringRun(Generic[Measurement]):
         }
 
     def note(self, output: Output) -> None:
-        """Say what was not measured, and why."""
+        """Note what was not measured, and why."""
         if self.left:
             left = plural(self.left, "file")
             output.note(f"{left} not measured; --limit and --seconds allow more.")

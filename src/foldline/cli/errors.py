@@ -1,4 +1,4 @@
-"""Exit codes, and the one place where errors become a sentence for people."""
+"""Exit codes, and how errors are reported: one sentence, and a hint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foldline.redaction import explain_error
 
 
 class Exit(IntEnum):
-    """What a script learns from how a command ended."""
+    """The exit codes of the command line."""
 
     DONE = 0
     UNEXPECTED = 1
@@ -40,7 +40,7 @@ class Exit(IntEnum):
 
 
 class OutputClosed(Exception):
-    """Whoever read the output stopped reading."""
+    """The reader of the output closed it."""
 
 
 class OutputError(FoldlineError):
@@ -70,6 +70,21 @@ class CommandFailure:
     message: str
     hint: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+
+
+class NamingGroup(click.Group):
+    """A group whose usage errors point at the help of the subcommand that was called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; click names none where an option lacks its value."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            called = self.get_command(ctx, name) if name else None
+            if error.ctx is None and called is not None:
+                error.ctx = click.Context(called, parent=ctx, info_name=name)
+            raise
 
 
 def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) -> int:
@@ -116,7 +131,7 @@ def _failure(error: Exception) -> CommandFailure:
 
 
 def _usage(error: click.ClickException) -> CommandFailure:
-    """Say what is wrong with the command line, and where its help is."""
+    """Describe what is wrong with the command line, and name the help of the command."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "foldline"
     message = " ".join(error.format_message().split())
@@ -147,7 +162,7 @@ def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
 
 
 def _end_quietly() -> int:
-    """Nobody reads on: go quietly, and keep the interpreter from complaining at its end."""
+    """End quietly when the output is closed, and keep the interpreter from complaining."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

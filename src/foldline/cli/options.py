@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
 from foldline.cli.output import Output
@@ -163,17 +160,12 @@ READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
 
 
-def any_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the name of a file."""
-    return [CompletionItem(incomplete, type="file")]
-
-
 def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a policy."""
     return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
 
 
-input_file = click.argument("file", metavar="FILE", shell_complete=any_file)
+input_file = click.argument("file", metavar="FILE", type=click.Path())
 
 from_format = click.option(
     "--from",
@@ -194,8 +186,8 @@ max_bytes = click.option(
 conversation = click.option(
     "--conversation",
     metavar="NAME|N",
-    help="Which conversation of a file that has several, by name or counted from 1; "
-    "the last one unless given.",
+    help="Which conversation of a file that holds several: its name, or its number "
+    "from 1 (default: the last).",
 )
 
 model = click.option(
@@ -203,7 +195,10 @@ model = click.option(
 )
 
 priced_model = click.option(
-    "--model", metavar="NAME", default=PRICED_MODEL, help=f"Whose prices ({PRICED_MODEL})."
+    "--model",
+    metavar="NAME",
+    default=PRICED_MODEL,
+    help=f"Model whose prices count ({PRICED_MODEL}).",
 )
 
 budgets = click.option(
@@ -211,7 +206,7 @@ budgets = click.option(
     metavar="N,N",
     type=BUDGETS,
     default=DEFAULT_BUDGETS,
-    help=f"Cut to ({DEFAULT_BUDGETS}).",
+    help=f"Budgets to compact to ({DEFAULT_BUDGETS}).",
 )
 
 STDOUT: Final = Path("-")
@@ -253,24 +248,31 @@ def choice(
     )
 
 
+def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Return what was given before the subcommand where nothing was given after it."""
+    return value or (ctx.parent.params.get(option.name or "") if ctx.parent else None)
+
+
+def max_usd(help: str, *, min_open: bool = False) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
+    """Return the option ``--max-usd``: what a model may be paid."""
+    kind = NumberType(0, min_open=min_open)
+    return click.option("--max-usd", "usd", metavar="N", type=kind, help=help)
+
+
+replay_window = number("--window", WINDOW, None, "Window to replay sessions in (the model's).")
+
+
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
     """Return the option ``--file``: where a store is, by the name of what it holds."""
     words = f"The file of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
     place = PlaceType(path_type=Path, dir_okay=False)
-    return click.option("--file", "file", metavar="PATH|URL", type=place, help=words)
+    return click.option("--file", metavar="PATH|URL", type=place, callback=or_before, help=words)
 
 
 def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
     """Return the option ``-o``: the file that a result goes to, `STDOUT` for stdout."""
-    return click.option(
-        "-o",
-        "--output",
-        "out",
-        metavar="OUT",
-        type=click.Path(path_type=Path),
-        shell_complete=any_file,
-        help=help,
-    )
+    kind = click.Path(path_type=Path)
+    return click.option("-o", "--output", "out", metavar="OUT", type=kind, help=help)
 
 
 archive = click.option(
@@ -278,7 +280,17 @@ archive = click.option(
     "archive_path",
     metavar="PATH",
     type=FILE,
+    callback=or_before,
     help=f"Where removed content is kept (default: archive.db {DATA_FOLDER}).",
+)
+
+notes_folder = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=FOLDER,
+    callback=or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
 
 policies = click.option(
@@ -287,7 +299,7 @@ policies = click.option(
     metavar="NAME",
     multiple=True,
     shell_complete=complete_policy,
-    help="Repeatable (default).",
+    help="Policy to measure; repeatable (default).",
 )
 
 policy = click.option(
@@ -339,47 +351,23 @@ def output(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def on_store(
-    opens: Callable[[Any], AbstractContextManager[Any]],
+    option: Callable[[Any], Any], names: Sequence[str], opens: Callable[..., Any]
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """
-    Return what gives a command the store that its group names, and its `Output`.
+    Return what gives a command a store, open, and its `Output`.
 
     Args:
-        opens: Opens the store from the object of the group; it is closed after the command.
+        option: The options that name the store.
+        names: What click calls their values.
+        opens: Opens the store from those values; it is closed after the command.
     """
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @wraps(command)
-        def with_store(target: Any, /, **settings: Any) -> object:
-            with opens(target) as store:
+        def with_store(**settings: Any) -> object:
+            with opens(*map(settings.pop, names)) as store:
                 return command(store, **settings)
 
-        return output(click.pass_obj(with_store))
+        return together(option, output)(with_store)
 
     return decorate
-
-
-def accept_after_subcommand(group: click.Group) -> None:
-    """
-    Let the options of a group stand behind its subcommands as well, where they win.
-
-    Args:
-        group: Its object is a dataclass whose fields are named as the options.
-    """
-    options = [option for option in group.params if isinstance(option, click.Option)]
-    for command in group.commands.values():
-        for option in options:
-            again = click.Option(
-                option.opts,
-                type=option.type,
-                metavar=option.metavar,
-                help=option.help,
-                callback=_override,
-                expose_value=False,
-            )
-            command.params.append(again)
-
-
-def _override(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    if value is not None and option.name:
-        ctx.obj = replace(ctx.obj, **{option.name: value})

@@ -1,4 +1,4 @@
-"""What people and programs see: notes, JSON and tables; rich is imported when it draws."""
+"""The output of commands: notes, JSON and tables; rich is imported when it draws."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
+from foldline.evaluation.figures import plural, shorten
+
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
+
+    from foldline.cli.drawing import Screen
 
 Item = TypeVar("Item")
 
@@ -25,9 +27,6 @@ MOST_NAMED: Final = 5
 _CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
-_LAST: Final = 253_402_128_000.0
-"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
-
 _TURNS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNPRINTABLE: Final = _CONTROLS | {
     code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))
@@ -108,7 +107,7 @@ class Output:
         Args:
             schema: Name and version of the JSON object.
             value: The JSON object.
-            notes: What people are told besides, on stderr.
+            notes: Further sentences for people, on stderr.
             text: What goes to stdout; "" for nothing.
         """
         if self.json:
@@ -131,7 +130,7 @@ class Output:
             yield
             return
         screen = console(err=True)
-        spinner = "dots" if screen.encoding.lower().startswith("utf") else "line"
+        spinner = "dots" if screen.has_blocks else "line"
         with screen.status(printable(what), spinner=spinner):
             yield
 
@@ -153,8 +152,7 @@ def printable(text: str) -> str:
 
 def one_line(text: str, most: int = 200) -> str:
     """Return the beginning of a text as one printable line."""
-    words = " ".join(text[: most * 4].split())
-    return printable(words if len(words) <= most else f"{words[: most - 1]}…")
+    return printable(shorten(text, most))
 
 
 def json_text(value: Any) -> str:
@@ -188,9 +186,9 @@ def write_text(text: str) -> None:
         write_bytes(whole.encode("utf-8", "replace"))
 
 
-def console(*, err: bool = False) -> Console:
+def console(*, err: bool = False) -> Screen:
     """Return what draws on stdout or stderr; colours follow NO_COLOR and the terminal."""
-    from foldline.cli.screen import Screen
+    from foldline.cli.drawing import Screen
 
     return Screen(stderr=err, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
@@ -205,7 +203,7 @@ def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
         rows: Cells. Whole numbers are written with separators of thousands, texts as one
             printable line; what rich has made is taken as it is.
     """
-    from foldline.cli.screen import GAP, Grid
+    from foldline.cli.drawing import GAP, Grid
 
     grid = Grid(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
@@ -228,45 +226,14 @@ def _cell(cell: Any, column: Column) -> Text | str:
     return one_line(cell) if column.no_wrap else flexible(cell)
 
 
-def flexible(text: str, most: int = 200) -> Text:
+def flexible(text: str) -> Text:
     """Return a cell of one printable line that is cut where there is no room."""
     from rich.text import Text
 
-    return Text(one_line(text, most), no_wrap=True, overflow="ellipsis")
+    return Text(one_line(text), no_wrap=True, overflow="ellipsis")
 
 
 def shorten_path(path: str, most: int) -> str:
     """Return a path on one line, its beginning cut where it is longer than ``most``."""
     line = one_line(path, 1_000)
     return line if len(line) <= most else f"…{line[1 - most :]}"
-
-
-def moment(seconds: float) -> datetime:
-    """Turn seconds since 1970 into a time; one that no calendar has becomes the nearest."""
-    return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC)
-
-
-def plural(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 message``, ``1,200 messages``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def local_time(seconds: float) -> str:
-    """Write seconds since 1970 as a date and a time of day where this machine is."""
-    return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
-
-
-def share(part: float, whole: float) -> str:
-    """Write a share in percent: ``12%``, ``<1%``."""
-    fraction = part / whole if whole else 0.0
-    return "<1%" if 0 < fraction < 0.005 else f"{fraction:.0%}"
-
-
-def size(count: int) -> str:
-    """Write a number of bytes: ``812 B``, ``1.4 MB``."""
-    value = float(count)
-    for unit, digits in (("B", 0), ("kB", 0), ("MB", 1)):
-        if value < 1000:
-            return f"{value:.{digits}f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"

@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from foldline.cli.options import NumberType, together
-from foldline.cli.output import plural
+from foldline.cli.options import max_usd, together
 from foldline.core.config import Config
 from foldline.core.limits import Spent
 from foldline.core.settings_codec import leaves, unknown_key_error
@@ -20,6 +19,7 @@ from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.engine.policies import POLICIES, tuning
 from foldline.engine.policies import policy as named_policy
 from foldline.errors import BudgetError, InputError
+from foldline.evaluation.figures import plural
 from foldline.settings.sources import read_template, read_text
 from foldline.values.handles import handles
 from foldline.values.transcript import Transcript
@@ -41,18 +41,16 @@ summarizer_options = together(
     click.option(
         "--summarizer",
         metavar="MODEL",
-        help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+        help="Ask this model for a summary: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
     ),
-    click.option(
-        "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
-    ),
+    click.option("--focus", metavar="TEXT", default="", help="What to remember above all."),
     click.option(
         "--template",
         metavar="NAME|FILE",
         callback=_template,
-        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
+        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file of instructions.",
     ),
-    click.option("--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."),
+    max_usd("Most US dollars to pay the model."),
 )
 """Who is asked for an account, about what, in which form, and for how much money."""
 
@@ -70,7 +68,7 @@ def configure_summarizer(
 
 
 def bill(spent: Spent) -> str:
-    """Say in a few words what a model was paid; "" when none was asked."""
+    """Describe in a few words what a model was paid; "" when none was asked."""
     if not spent.attempts:
         return ""
     tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
@@ -81,7 +79,7 @@ def bill(spent: Spent) -> str:
 
 def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """
-    Part ``--set`` into what ``foldline config`` prints, and arguments of the policy.
+    Split ``--set`` into what ``foldline config`` prints, and arguments of the policy.
 
     Args:
         settings: ``key=value``.

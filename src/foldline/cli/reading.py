@@ -92,7 +92,7 @@ def open_input(
         file: A path, or "-" for stdin.
         source_format: A kind of file or a wire format; None to recognise it.
         conversation: Its name or number; None for the last.
-        output: Tells which conversation was chosen, and what could not be read.
+        output: Notes which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
     Raises:
@@ -131,7 +131,7 @@ def counter_for(
 
 
 def _warn_unknown(model: str, counter: str) -> Iterator[str]:
-    """Say that a model is not known, and which one may have been meant."""
+    """Warn of a model that is not known, and suggest the nearest name."""
     # Imported here: the catalogue is read from a file, which only a named model needs.
     from foldline.models.catalogue import Catalogue
 

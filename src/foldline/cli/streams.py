@@ -72,6 +72,22 @@ def read_stdin(most: int, field: str = "") -> bytes:
     return data
 
 
+LARGEST_TEXT: Final = 1 << 20
+"""Bytes that are read from stdin for one note or memory."""
+
+
+def text_argument(given: str, field: str) -> str:
+    """
+    Return a text that was given on the command line, or all of stdin for ``-``.
+
+    Raises:
+        InputError: There is more than `LARGEST_TEXT`.
+    """
+    if given != "-":
+        return given
+    return read_stdin(LARGEST_TEXT, field).decode("utf-8", "replace").removesuffix("\n")
+
+
 def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
     buffer = io.BufferedWriter(_Forgiving(stream.fileno()))
     return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=True)
@@ -90,7 +106,7 @@ def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class _Forgiving(io.RawIOBase):
-    """A descriptor for words to people: a write that fails is none; None takes all of them."""
+    """The descriptor of stderr: writes that fail are dropped; with None, all of them."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._file = None if descriptor is None else io.FileIO(descriptor, "wb", closefd=False)

@@ -1,4 +1,4 @@
-"""Writing a result: whole or not at all, and never over what it was made from."""
+"""Writing a result to a file: atomically, and never over its input."""
 
 from __future__ import annotations
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
 
-from foldline.api import compact_transcript
-from foldline.core.budget import Budget
+from foldline.api import budget_for, compact_transcript, counter_for
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.corpus.operation import Row, Totals, Work, add_up, counter_for, each_conversation
+from foldline.corpus.operation import Row, Totals, Work, add_up, each_conversation
 from foldline.engine.policies import configure
 from foldline.errors import BudgetError
 from foldline.evaluation.methods import clearing, policy_method, trimming
@@ -31,7 +30,6 @@ from foldline.formats.registry import dialect
 from foldline.models.catalogue import Catalogue
 from foldline.repair.repair import repair
 from foldline.values.edits import apply
-from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 SIZES = ("tokens_before", "tokens_after", "messages_before", "messages_after")
@@ -78,11 +76,11 @@ class Compact:
         if (self.budget or self.window or 0) <= 0:
             raise BudgetError("A budget of nothing leaves no room for anything.")
         dialect(self.to)
-        named_policy(self.policy, self.config)
+        _policy(self.policy, self.config)
 
     def start(self) -> Work:
         """Return what makes a row of every conversation."""
-        ladder = named_policy(self.policy, self.config)
+        ladder = _policy(self.policy, self.config)
         return lambda recording: each_conversation(
             recording, lambda one: [self._row(one.transcript, ladder)]
         )
@@ -96,10 +94,13 @@ class Compact:
 
     def _row(self, there: Transcript, ladder: Policy) -> Row:
         counter = counter_for(there, self.model)
+        size = counter.messages(there.messages)
+        most = None if self.budget is None else _tokens(self.budget, size)
+        overhead = counter.overhead(there.system, there.tools)
         try:
-            budget = self._budget(there, counter)
+            budget = budget_for(most, self.window, overhead, self.config)
         except BudgetError as error:
-            size, count = counter.messages(there.messages), len(there.messages)
+            count = len(there.messages)
             sizes = dict(zip(SIZES, (size, size, count, count), strict=True))
             return {"status": "failed", "reason": error.message, **sizes}
         result = compact_transcript(there, counter, budget, ladder, config=self.config)
@@ -112,26 +113,13 @@ class Compact:
             "messages": None if receipt.status == "failed" else self._write(result.shown),
         }
 
-    def _budget(self, there: Transcript, counter: TokenCounter) -> Budget:
-        if self.budget is None:
-            overhead = counter.overhead(there.system, there.tools)
-            return self.config.budget(self.window, overhead=overhead)
-        whole = counter.messages(there.messages) if self.budget < 1 else 1
-        return Budget.of_tokens(max(1, int(self.budget * whole)))
-
     def _write(self, result: Transcript) -> str:
         valid = apply(result.messages, repair(result.messages, self.to))
         return json.dumps(dialect(self.to).encode(result.with_messages(valid)), ensure_ascii=False)
 
 
-def named_policy(name: str, config: Config) -> Policy:
-    """
-    Make a policy with the settings of a configuration.
-
-    Raises:
-        BudgetError: There is no policy of this name.
-    """
-    return configure(replace(config, policy=name.replace("-", "_")) if name else config)
+def _policy(name: str, config: Config) -> Policy:
+    return configure(config, name.replace("-", "_") or None)
 
 
 _PAID: Final = ("input", "output", "cache_read", "cache_write")
@@ -184,8 +172,8 @@ class MeasureRetention:
         self.start()
 
     def start(self) -> Work:
-        """Make the methods, and return what measures a session."""
-        ladders = [named_policy(name, self.config) for name in self.policies or ("",)]
+        """Return what measures a session with all methods."""
+        ladders = [_policy(name, self.config) for name in self.policies or ("",)]
         info = Catalogue.load().find(self.model)
         if info.prices is None:
             words = f"The price of {self.model[:60]!r} is not known."

@@ -18,8 +18,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+from foldline.corpus.output import Footer
 from foldline.corpus.planning import WorkTask
-from foldline.corpus.worker import Footer, reason
+from foldline.corpus.worker import reason
 from foldline.errors import FoldlineError, MissingExtra, StoreError
 
 Function: TypeAlias = Callable[[WorkTask], Footer]
@@ -30,7 +31,7 @@ WINDOW = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedTask:
     """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
 
     task: WorkTask
@@ -41,7 +42,7 @@ class Done:
 class Engine(Protocol):
     """Runs a function on tasks, in any order and anywhere."""
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as they end; closing the generator ends what still runs."""
         ...
 
@@ -52,7 +53,7 @@ class FutureEngine:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as they end; an error of the function is raised."""
         left, running = iter(tasks), dict[Future[Footer], WorkTask]()
         try:
@@ -63,7 +64,7 @@ class FutureEngine:
                     return
                 ended, _ = wait_for_futures(running, return_when=FIRST_COMPLETED)
                 for future in ended:
-                    yield Done(running.pop(future), future.result())
+                    yield FinishedTask(running.pop(future), future.result())
         finally:
             for future in running:
                 future.cancel()
@@ -75,13 +76,13 @@ class GraphEngine:
     def __init__(self, compute: Graph) -> None:
         self._compute = compute
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """Yield tasks as their batch ends; an error of the function is raised."""
         left: Iterator[WorkTask] = iter(tasks)
         while batch := list(islice(left, WINDOW)):
             graph = {f"foldline-{task.key}": (function, task) for task in batch}
             for task, footer in zip(batch, self._compute(graph, list(graph)), strict=True):
-                yield Done(task, footer)
+                yield FinishedTask(task, footer)
 
 
 # --- processes on this machine: one that dies is replaced, and its task tried again -----------
@@ -116,7 +117,7 @@ class LocalPool:
     workers: int | None = None
     _running: list[_Worker] = field(default_factory=list, init=False, repr=False)
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
         Yield tasks as they end; no process is left afterwards, however it ends.
 
@@ -143,8 +144,8 @@ class LocalPool:
 
     def _receive(
         self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
-    ) -> Generator[Done]:
-        """Take what a worker says; one that says nothing any more has died."""
+    ) -> Generator[FinishedTask]:
+        """Receive the answer of a worker; one whose pipe is closed has died."""
         task = worker.task
         try:
             footer, error, stays = worker.pipe.recv()
@@ -156,7 +157,9 @@ class LocalPool:
             if tries[task.key] < TRIES:
                 waiting.append(task)
             else:
-                yield Done(task, None, f"{TRIES} workers died of it; it may need more memory")
+                yield FinishedTask(
+                    task, None, f"{TRIES} workers died of it; it may need more memory"
+                )
             return
         worker.task = None
         if not stays:
@@ -164,7 +167,7 @@ class LocalPool:
         if error:
             raise StoreError(error)
         assert task is not None  # noqa: S101  # a worker speaks only of its task
-        yield Done(task, footer)
+        yield FinishedTask(task, footer)
 
     def _remove(self, worker: _Worker) -> None:
         self._running.remove(worker)
@@ -195,7 +198,7 @@ def _hand_over(worker: _Worker, task: WorkTask) -> None:
 
 
 def _work(pipe: Connection, function: Function) -> None:
-    """Work until the pipe ends, which it does with the process that holds its other end."""
+    """Run tasks until the pipe ends, as it does with the process at its other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     stays = True
     while stays:
@@ -251,7 +254,7 @@ class DaskPool:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
         Yield tasks as they end; one of which several workers died is lost.
 
@@ -281,13 +284,13 @@ class DaskPool:
                 self._client.cancel(list(running))
 
 
-def _finish(task: WorkTask, future: Any) -> Done:
+def _finish(task: WorkTask, future: Any) -> FinishedTask:
     from distributed import KilledWorker
 
     try:
-        return Done(task, future.result(timeout=CONNECTING))
+        return FinishedTask(task, future.result(timeout=CONNECTING))
     except KilledWorker:
-        return Done(task, None, "several workers died of it; it may need more memory")
+        return FinishedTask(task, None, "several workers died of it; it may need more memory")
     except FoldlineError:
         raise
     except Exception as error:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import foldline
 from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
-from foldline.corpus.output import OutputFolder, settings
+from foldline.corpus.output import Footer, OutputFolder, settings
 from foldline.corpus.planning import WorkTask, divide, plan
 from foldline.corpus.pools import (
     DaskPool,
@@ -25,7 +25,7 @@ from foldline.corpus.pools import (
     cluster,
     connected,
 )
-from foldline.corpus.worker import Footer, give_up, process
+from foldline.corpus.worker import give_up, process
 from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -100,9 +100,9 @@ def run(
         raise InputError("The corpus is empty", hint="Name files, folders or patterns.")
     mark = _fingerprint(operation)
     tasks = plan(files, mark)
-    with place.hold():
+    with place.lock():
         place.begin(operation, mark)
-        footers = place.whole(tasks)
+        footers = place.finished_parts(tasks)
         resumed = len(footers)
         left = [task for task in tasks if task.key not in footers]
         whole = sum(task.size for task in tasks)
@@ -118,7 +118,7 @@ def run(
                 if progress is not None:
                     progress(size, whole)
             if lost:
-                footers |= _alone(operation, place.folder, lost, mark)
+                footers |= _retry_alone(operation, place.folder, lost, mark)
                 tasks = [one for task in tasks for one in _parts(task, lost, mark)]
         found = _add_up([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
@@ -140,10 +140,10 @@ def _work(
             yield done.task, footer
 
 
-def _alone(
+def _retry_alone(
     operation: Operation, out: str, lost: Sequence[WorkTask], mark: str
 ) -> dict[str, Footer]:
-    """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
+    """Retry every piece of lost tasks alone, so that only the one at fault is lost."""
     pieces = [piece for task in lost for piece in divide(task, mark)]
     ended = _work(operation, out, pieces, LocalPool(1))
     return {task.key: footer for task, footer in ended if footer is not None}
@@ -159,7 +159,7 @@ def _engine(
 ) -> Iterator[Engine]:
     """Choose what runs the tasks; what is started here ends here."""
     if client is not None:
-        yield _own(client)
+        yield _engine_for(client)
     elif scheduler is None and (name == "local" or not tasks):
         yield LocalPool(workers)
     else:
@@ -171,7 +171,7 @@ def _engine(
             yield DaskPool(dask)
 
 
-def _own(client: Any) -> Engine:
+def _engine_for(client: Any) -> Engine:
     if hasattr(client, "ncores"):
         return DaskPool(client)
     if hasattr(client, "submit"):

@@ -10,8 +10,7 @@ from heapq import nsmallest
 from typing import Any, ClassVar, Final
 
 from foldline.corpus.operation import Row, Totals, Work, each_conversation
-from foldline.corpus.output import OutputFolder
-from foldline.corpus.parquet import read_rows
+from foldline.corpus.output import OutputFolder, read_rows
 from foldline.errors import InputError, StoreError
 from foldline.evaluation.future_use import render_message
 from foldline.formats.recording import RecordedConversation
@@ -61,7 +60,7 @@ SATURATION: Final = 1.2
 LENGTHS: Final = 0.75
 """The usual constants of BM25 (Robertson and Zaragoza, 2009): k1 and b."""
 
-_PLACE: Final = ("path", "offset", "number", "conversation")
+_LOCATION: Final = ("path", "offset", "number", "conversation")
 
 MOST_TERMS: Final = 64
 """Terms of a query that are looked up."""
@@ -114,7 +113,7 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for part in place.open_parts(manifest["parts"]):
         for row in read_rows(part, "term", query_terms):
-            found[tuple(row[name] for name in _PLACE)].append(row)
+            found[tuple(row[name] for name in _LOCATION)].append(row)
     return nsmallest(
         k,
         _rank(found, manifest["totals"]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from foldline.corpus.filesystem import read_lines, read_whole, write_whole
-from foldline.corpus.operation import PLACE, Operation, Row, Work
-from foldline.corpus.parquet import parquet_bytes
+from foldline.corpus.operation import LOCATION_COLUMNS, Operation, Row, Work
+from foldline.corpus.output import PARTS, Footer, parquet_bytes
 from foldline.corpus.planning import MAX_BYTES, WorkPiece, WorkTask, is_collection
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import check_json, detect_file
@@ -59,7 +59,7 @@ def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
 
 
 def reason(error: BaseException) -> str:
-    """Say in one bounded sentence what went wrong."""
+    """Describe an error in one sentence of limited length."""
     text = str(error) if isinstance(error, FoldlineError) else f"{type(error).__name__}: {error}"
     return " ".join(text[: LONGEST_REASON * 2].split())[:LONGEST_REASON]
 
@@ -93,11 +93,8 @@ def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> 
         return SessionRead(path, offset, error=reason(error))
 
 
-PARTS: Final = "parts"
 MOST_REASONS: Final = 5
 """Failures that a part names in its footer; its rows name all of them."""
-
-Footer: TypeAlias = dict[str, Any]
 
 
 def process(operation: Operation, out: str, task: WorkTask) -> Footer:
@@ -141,7 +138,7 @@ def _write(
                 (row.get(name) is not None, row.get(name)) for name in operation.order
             ],
         )
-    columns = {**PLACE, **operation.columns}
+    columns = {**LOCATION_COLUMNS, **operation.columns}
     write_whole(f"{out}/{PARTS}/{task.name}", parquet_bytes(rows, columns, footer))
     return footer
 

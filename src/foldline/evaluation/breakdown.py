@@ -53,7 +53,7 @@ ENCODED: Final = 400
 """Characters from which a run without a blank counts as base64."""
 
 SLOTS: Final = 1 << 24
-"""Lines of a session that are told apart before some are looked at twice."""
+"""Lines of a session that can be told apart; of more, some are checked twice."""
 
 _BASE64: Final = re.compile(rf"[A-Za-z0-9+/]{{{ENCODED},}}={{0,2}}")
 
@@ -309,7 +309,7 @@ def _media(message: Message) -> Iterator[Media]:
 def _result_names(
     messages: Sequence[Message], pairing: Pairing, positions: set[int]
 ) -> dict[int, str]:
-    """Name the tools whose results a message holds, by its position."""
+    """Return the tools whose results a message holds, by its position."""
     names: dict[int, list[str]] = defaultdict(list)
     for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]

@@ -95,7 +95,7 @@ def estimate_mean(scores: Iterable[Score], measure: str) -> Estimate | None:
 
 
 def names(scores: Iterable[Score], of: str) -> list[str]:
-    """Name the methods, goals or sources, in the order in which they came."""
+    """List the methods, goals or sources of scores, in the order of the scores."""
     return list(dict.fromkeys(getattr(score, of) for score in scores))
 
 
@@ -105,7 +105,7 @@ def select(scores: Iterable[Score], **criteria: str) -> list[Score]:
 
 
 def overview(scores: Sequence[Score], title: str, measure: str = "need") -> ReportTable:
-    """Make the table of methods and budgets, a measure with its interval in every cell."""
+    """Return the table of methods and budgets, a measure with its interval in every cell."""
     goals = names(scores, "goal")
     rows = []
     for method in names(scores, "method"):
@@ -118,7 +118,7 @@ def overview(scores: Sequence[Score], title: str, measure: str = "need") -> Repo
 
 
 def details(scores: Sequence[Score], title: str = "", by: str = "method") -> ReportTable:
-    """Make the table of every measure, a row for every budget and method, or source."""
+    """Return the table of all measures, a row for every budget and method, or source."""
     rows = []
     for goal in names(scores, "goal"):
         for name in names(scores, by):
@@ -166,12 +166,12 @@ def _bars(scores: Sequence[Score], name: str, title: str, by: str, labels: Seque
 
 
 MOST_BROKEN = 5
-"""How many broken promises are told in full."""
+"""How many broken promises are quoted."""
 
 
 def retention(scores: Sequence[Score], mine: str) -> ReportSection:
     """
-    Tell what is kept.
+    Report what is kept.
 
     Args:
         scores: Of every cut, budget and method.
@@ -194,7 +194,7 @@ def retention(scores: Sequence[Score], mine: str) -> ReportSection:
 
 
 def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
-    """Tell whether every compaction of ours kept its promises."""
+    """Report whether every compaction of Foldline kept its promises."""
     ours = [seen for seen in observations if seen.score.method.startswith("Foldline")]
     broken = [seen for seen in ours if seen.made.broken]
     failed = [seen for seen in ours if seen.made.problem]
@@ -216,7 +216,7 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
 
 
 def speed(observations: Sequence[RetentionObservation]) -> ReportSection:
-    """Tell how much processor time making a history smaller takes, in milliseconds per MB."""
+    """Report the processor time of making a history smaller, in milliseconds per MB."""
     rows = []
     for method in dict.fromkeys(seen.score.method for seen in observations):
         seen = [one for one in observations if one.score.method == method]
@@ -232,7 +232,7 @@ def price(
     measured: Sequence[RecordingResult], prices: Prices, model: str, window: int
 ) -> ReportSection | None:
     """
-    Tell what the sessions would have cost; None where none is long enough.
+    Report what the sessions would have cost; None where none is long enough.
 
     Args:
         measured: The files.

@@ -79,13 +79,13 @@ def _plain(arguments: str) -> str:
     return arguments.replace("\\n", "\n").replace('\\"', '"')
 
 
-def everything(messages: Sequence[Message]) -> str:
+def render_history(messages: Sequence[Message]) -> str:
     """Return what a model reads in messages, as one text."""
     visible = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
     return "\n".join(f"[{message.role}] {render_message(message)}" for message in visible)
 
 
-def body(messages: Sequence[Message]) -> list[Message]:
+def without_system(messages: Sequence[Message]) -> list[Message]:
     """Return messages without those of the system."""
     return [message for message in messages if message.role != "system"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from foldline.api import Compaction, compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.evaluation.future_use import everything, render_message
+from foldline.evaluation.future_use import render_history, render_message
 from foldline.testing import check_transcript
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
@@ -44,7 +44,7 @@ CLEARED: Final = "[cleared]"
 
 
 @dataclass(frozen=True, slots=True)
-class Smaller:
+class ShortenedHistory:
     """
     A history made smaller.
 
@@ -58,16 +58,12 @@ class Smaller:
     broken: str = ""
 
 
-Make: TypeAlias = Callable[[Transcript, TokenCounter, int], Smaller]
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """A named way to bring a transcript within a budget in tokens."""
 
     name: str
-    make: Make
-    ours: bool = False
+    make: Callable[[Transcript, TokenCounter, int], ShortenedHistory]
 
 
 def trimming() -> Method:
@@ -81,10 +77,10 @@ def clearing() -> Method:
 
 
 def _timed(name: str, shorten: Callable[[Sequence[Message], TokenCounter, int], str]) -> Method:
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
+    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
         text = shorten(there.messages, counter, budget)
-        return Smaller(text, time.process_time() - start)
+        return ShortenedHistory(text, time.process_time() - start)
 
     return Method(name, make)
 
@@ -103,17 +99,17 @@ def policy_method(policy: Policy, config: Config | None = None) -> Method:
         config: Limits and what else may be set.
     """
 
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
+    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
         limit = Budget.of_tokens(budget)
         result = compact_transcript(there, counter, limit, policy, config=config)
         seconds = time.process_time() - start
         broken = broken_promise(result, counter)
         if result.receipt.status == "failed":
-            return Smaller("", seconds, result.receipt.reason, broken)
-        return Smaller(everything(result.shown.messages), seconds, broken=broken)
+            return ShortenedHistory("", seconds, result.receipt.reason, broken)
+        return ShortenedHistory(render_history(result.shown.messages), seconds, broken=broken)
 
-    return Method(f"Foldline {policy.name}", make, ours=True)
+    return Method(f"Foldline {policy.name}", make)
 
 
 def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:

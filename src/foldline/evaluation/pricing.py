@@ -71,7 +71,7 @@ def clear_every_step() -> Show:
 
 
 def in_session(policy: Policy, window: int, counter: TokenCounter, config: Config) -> Show:
-    """Let a session of Foldline decide, which compacts when it is due."""
+    """Send what a session of Foldline shows, which compacts when it is due."""
     session = Session.open(
         None,
         "replay",

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from foldline.errors import MissingExtra
 from foldline.evaluation.sections import Plot, ReportSection, Series, as_markdown
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
-OURS = "Foldline"
+    Paint: TypeAlias = Callable[[Axes, Plot], Sequence[Artist]]
+
+OURS: Final = "Foldline"
 """What the name of a series or a label begins with that is drawn in colour."""
 
-INK = "#7a828c"
-ACCENTS = ("#2f81f7", "#d1801f", "#2da44e", "#a371f7")
-GREYS = ("#8b949e", "#a5adb6", "#6e7781", "#b1a08f", "#8fa3a0", "#a38fa0")
-DASHES = ("-", "--", "-.", ":")
-SHADES = (1.0, 0.62, 0.36, 0.22)
+INK: Final = "#7a828c"
+ACCENT: Final = "#2f81f7"
+GREY: Final = "#8b949e"
+SHADES: Final = (1.0, 0.62, 0.36, 0.22)
 
-STYLE = Path(__file__).with_name("plots.mplstyle")
-WIDTH = 8.0
+STYLE: Final = Path(__file__).with_name("plots.mplstyle")
+WIDTH: Final = 8.0
 """Inches; GitHub shows it as 576 points."""
 
 
-def draw(plot: Plot) -> bytes:
+def draw(plot: Plot, paint: Paint | None = None, height: float | None = None) -> bytes:
     """
     Draw a plot.
+
+    Args:
+        plot: What is drawn.
+        paint: Draws it into axes, and returns what the legend shows of each series; None for
+            `paint_bars`.
+        height: Of the picture, in inches; None for the height of its bars.
 
     Returns:
         An SVG document with a transparent background.
@@ -47,11 +53,12 @@ def draw(plot: Plot) -> bytes:
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's own settings say
         mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
-        figure = Figure(figsize=(WIDTH, _height(plot)), layout="constrained")
+        figure = Figure(figsize=(WIDTH, height or _height(plot)), layout="constrained")
         axes = figure.add_subplot()
-        (_draw_bars if plot.kind == "bars" else _draw_lines)(axes, plot)
+        marks = (paint or paint_bars)(axes, plot)
         axes.set_title(plot.title, loc="left", fontweight="bold")
-        _legend(figure, axes, plot)
+        if len(plot.series) > 1:
+            figure.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=9)
         out = io.BytesIO()
         metadata = {"Date": None, "Creator": None, "Title": plot.title}
         figure.savefig(out, format="svg", transparent=True, metadata=metadata)
@@ -59,14 +66,15 @@ def draw(plot: Plot) -> bytes:
 
 
 def _height(plot: Plot) -> float:
-    if plot.kind == "lines":
-        return 4.2
     bars = len(plot.labels) * (len(plot.series) + 1)
     return max(2.2, min(14.0, 1.1 + 0.15 * bars))
 
 
-def _draw_bars(axes: Axes, plot: Plot) -> None:
+def paint_bars(axes: Axes, plot: Plot) -> Sequence[Artist]:
     """Draw groups of horizontal bars, the first one on top; labels have room there."""
+    from matplotlib.patches import Patch
+
+    marks: list[Artist] = []
     thick = 0.8 / max(1, len(plot.series))
     for number, series in enumerate(plot.series):
         shade = SHADES[number % len(SHADES)] if len(plot.series) > 1 else 1.0
@@ -80,6 +88,7 @@ def _draw_bars(axes: Axes, plot: Plot) -> None:
         )
         figures = [f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" for value in values]
         axes.bar_label(bars, figures, padding=4, fontsize=7)
+        marks.append(Patch(color=ACCENT, alpha=SHADES[number % len(SHADES)], label=series.name))
     axes.set_yticks(range(len(plot.labels)), list(plot.labels))
     for tick, label in zip(axes.get_yticklabels(), plot.labels, strict=True):
         tick.set_fontweight("bold" if label.startswith(OURS) else "normal")
@@ -87,17 +96,13 @@ def _draw_bars(axes: Axes, plot: Plot) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(plot.y)
     axes.margins(x=0.09)  # room for the figures beside the bars
-    if plot.log_y:
-        axes.set_xscale("log")
-        _plain_ticks(axes.xaxis)
-    if plot.goal is not None:
-        axes.axvline(plot.goal, color=ACCENTS[1], linewidth=1, linestyle=":")
+    return marks
 
 
 def _colour(labels: Sequence[str], place: int) -> str:
     """Choose the colour of a bar: ours stand out where there are others."""
     mine = [label.startswith(OURS) for label in labels]
-    return GREYS[0] if any(mine) and not mine[place] else ACCENTS[0]
+    return GREY if any(mine) and not mine[place] else ACCENT
 
 
 def _error(series: Series, values: list[float]) -> list[list[float]] | None:
@@ -108,75 +113,21 @@ def _error(series: Series, values: list[float]) -> list[list[float]] | None:
     return [low, high]
 
 
-def _draw_lines(axes: Axes, plot: Plot) -> None:
-    mine = others = 0
-    alone = not any(series.name.startswith(OURS) for series in plot.series)
-    for series in plot.series:
-        if alone or series.name.startswith(OURS):
-            colour, dash, width = ACCENTS[mine % len(ACCENTS)], "-", 2.2
-            mine += 1
-        else:
-            colour, dash, width = GREYS[others % len(GREYS)], DASHES[others % len(DASHES)], 1.3
-            others += 1
-        xs, ys = [x for x, _ in series.points], [y for _, y in series.points]
-        (line,) = axes.plot(xs, ys, dash, color=colour, linewidth=width, label=series.name)
-        line.set(marker="o", markersize=3.5, zorder=width)
-        if series.low:
-            axes.fill_between(xs, series.low, series.high, color=colour, alpha=0.15)
-    axes.set_xlabel(plot.x)
-    axes.set_ylabel(plot.y)
-    if plot.log_x:
-        axes.set_xscale("log")
-        _plain_ticks(axes.xaxis)
-    if plot.log_y:
-        axes.set_yscale("log")
-        _plain_ticks(axes.yaxis)
-    if plot.goal is not None:
-        axes.axhline(plot.goal, color=INK, linewidth=1, linestyle=":", label="goal")
-
-
-def _plain_ticks(axis: Axis) -> None:
-    """Write the powers of a logarithmic axis as people do: 100, 1k, 1M."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def short(value: float) -> str:
-    """Write a number in a few characters: ``0.01``, ``100``, ``20k``, ``1M``."""
-    for least, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= least:
-            return f"{value / least:g}{unit}"
-    return f"{value:g}"
-
-
-def _legend(figure: Figure, axes: Axes, plot: Plot) -> None:
-    """Name the series below the plot, where there are several."""
-    if len(plot.series) < 2:
-        return
-    marks, _ = axes.get_legend_handles_labels()
-    if plot.kind == "bars":
-        from matplotlib.patches import Patch
-
-        shades = (SHADES[number % len(SHADES)] for number in range(len(plot.series)))
-        marks = [
-            Patch(color=ACCENTS[0], alpha=shade, label=series.name)
-            for series, shade in zip(plot.series, shades, strict=True)
-        ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=9)
-
-
 NO_PLOTS = "Plots need the extra `plots`: pip install 'foldline[plots]'."
 
 
-def write_pictures(folder: Path, sections: Sequence[ReportSection]) -> bool:
+def write_pictures(
+    folder: Path,
+    sections: Sequence[ReportSection],
+    paint: Callable[[Plot], bytes] | None = None,
+) -> bool:
     """
     Write the plots of sections as SVG.
 
     Args:
         folder: Where to; it is made.
         sections: What was measured.
+        paint: Draws a plot; None for `draw`.
 
     Returns:
         Whether the plots could be drawn; without matplotlib nothing is written.
@@ -186,7 +137,7 @@ def write_pictures(folder: Path, sections: Sequence[ReportSection]) -> bool:
     """
     plots = [plot for section in sections for plot in section.plots]
     try:
-        pictures = {plot.name: draw(plot) for plot in plots}
+        pictures = {plot.name: (paint or draw)(plot) for plot in plots}
     except MissingExtra:
         return False
     folder.mkdir(parents=True, exist_ok=True)

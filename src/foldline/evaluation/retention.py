@@ -9,16 +9,22 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from foldline.api import counter_for
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError
 from foldline.evaluation import pricing
-from foldline.evaluation.future_use import CutPoint, body, cuts, everything, identifiers
-from foldline.evaluation.methods import Method, Smaller
+from foldline.evaluation.future_use import (
+    CutPoint,
+    cuts,
+    identifiers,
+    render_history,
+    without_system,
+)
+from foldline.evaluation.methods import Method, ShortenedHistory
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
-from foldline.formats.registry import DIALECTS
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -117,7 +123,7 @@ class RetentionObservation:
 
     score: Score
     characters: int
-    made: Smaller
+    made: ShortenedHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +155,8 @@ def measure(
         An observation for every cut, budget and method; none where it is too short to say much.
     """
     for cut in cuts(there.messages):
-        before = body(there.messages[: cut.at])
-        text = everything(before)
+        before = without_system(there.messages[: cut.at])
+        text = render_history(before)
         if len(text) < LEAST_CHARACTERS:
             continue
         prefix = there.with_messages(before)
@@ -229,11 +235,7 @@ def measure_recording(
     seen, bills = list[RetentionObservation](), dict[str, Bill]()
     for conversation in recording.conversations:
         there = conversation.transcript
-        wire = DIALECTS.get(there.dialect)
-        counter = TokenCounter(
-            choose_counter(replays.model if replays else None),
-            provider=wire.provider if wire else "openai",
-        )
+        counter = counter_for(there, replays.model if replays else None)
         seen += measure(str(path), recording.format, there, counter, plan)
     if replays is not None:
         bills = _bills(recording, replays)
@@ -255,7 +257,7 @@ def _bills(recording: Recording, replays: Replays) -> dict[str, Bill]:
 
 
 def _shows(replays: Replays, counter: TokenCounter) -> dict[str, Show]:
-    """Make what decides, anew for every conversation."""
+    """Return a fresh `Show` for every way to manage the context, by its name."""
     shows: dict[str, Show] = {
         UNCOMPACTED: pricing.nothing(),
         "clear at every step": pricing.clear_every_step(),

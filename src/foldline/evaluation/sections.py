@@ -108,7 +108,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """What one measurement has to say."""
+    """The results of one measurement."""
 
     name: str
     title: str
@@ -163,14 +163,14 @@ def goal_value(goal: Goal) -> str:
 
 
 def is_figure(cell: Cell) -> bool:
-    """Tell whether a cell belongs to a column of figures, which stand to the right."""
+    """Return True if a cell may stand in a column of figures, which is aligned to the right."""
     if isinstance(cell, str):
         return cell.lstrip("<>≤≥±$−-").replace(",", "")[:1].isdigit() or cell in ("", NOTHING)
     return True
 
 
 def _figure_columns(table: ReportTable) -> list[bool]:
-    """Tell of every column whether it is one of figures; where there are no rows, none is."""
+    """Return of every column whether it holds figures; without rows, none does."""
     columns = zip(*table.rows, strict=True)
     return [all(map(is_figure, one)) for one in columns] or [False] * len(table.columns)
 

@@ -1,6 +1,6 @@
 """
 The inspector: what a model saw, what it no longer sees, and what that cost.
 
-Pure view-models say what there is to see: `breakdown`, `replay`, `timeline`, `fates`, `knowing`,
-`costs`. Pages turn them into HTML; `web` and `report` are the two ways out.
+`timeline` replays what was shown, `comparison` follows messages through a compaction, and `trace`
+holds one session. `pages` turn it into HTML; `web` serves the pages, `report` writes one file.
 """

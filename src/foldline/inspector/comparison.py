@@ -191,7 +191,7 @@ class _FateFinder:
 
 
 def describe(revision: Revision) -> str:
-    """Say in a few words what the edits of a change were."""
+    """Describe the edits of a change in a few words."""
     words = {
         Rewrite: "parts rewritten",
         Drop: "stretches left out",

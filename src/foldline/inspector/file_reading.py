@@ -42,7 +42,7 @@ SEGMENT: Final = "segment "
 """How the conversations are named into which an agent's own compactions divide a session."""
 
 STEP: Final = 2_000
-"""Messages after which the progress is told anew."""
+"""Messages after which progress is reported again."""
 
 _MODEL: Final = re.compile(r'"model"\s{0,4}:\s{0,4}"([A-Za-z][\w./:@-]{1,99})"')
 
@@ -149,7 +149,7 @@ def read_apart(
         path: The file.
         format: What it is.
         conversation: Which of several, from 0; None for the last.
-        progress: Is told a fraction of the work and what comes next.
+        progress: Called with a fraction of the work and what comes next.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
@@ -197,7 +197,7 @@ def _serialize(content: FileContent) -> Iterator[str]:
 # --- what was appended -----------------------------------------------------------------------
 
 BEGINNING: Final = 64 * 1024
-"""Bytes at the beginning of a file that say what it is; whole lines of them are decoded anew."""
+"""Bytes at the beginning of a file that say what it is; their lines are decoded again."""
 
 OVERLAP: Final = 512 * 1024
 """Bytes before the new ones that are decoded with them."""

@@ -32,41 +32,38 @@ TEXTS: Final = 1_000_000
 """Texts whose tokens are remembered: all of a session, as every page asks for them again."""
 
 
-def from_file(
-    path: Path,
-    config: Config,
-    progress: Progress,
-    *,
-    conversation: int | None = None,
-    model: str = "",
-    format: str = "auto",  # noqa: A002  # as everywhere in this library
-    project: str = "",
+def read_entry(
+    entry: SessionEntry, config: Config, progress: Progress, model: str = ""
 ) -> SessionTrace:
     """
-    Read the transcript file of an agent.
+    Read a session that was listed.
 
     Args:
-        path: The file.
+        entry: The session.
         config: The thresholds that are drawn, where the model's window is known.
-        progress: Is told a fraction of the work and what comes next.
-        conversation: Which of several, from 0; None for the last.
-        model: The model to count and price for; "" for the one that the file names.
-        format: What the file is.
-        project: The folder that the agent worked in, where it is known.
+        progress: Called with a fraction of the work and what comes next.
+        model: The model to count and price for; "" for the one that the session names.
 
     Raises:
-        InputError: It cannot be read, or has no such conversation.
+        InputError: The file cannot be read, or has no such conversation.
+        RecallError: The archive has no such session.
+        StoreError: The archive cannot be read.
     """
-    status = path.stat()
+    read = _read_archive if entry.origin == "archive" else _read_file
+    return read(entry, config, progress, model)
+
+
+def _read_file(
+    entry: SessionEntry, config: Config, progress: Progress, model: str
+) -> SessionTrace:
+    path, status = entry.place, entry.place.stat()
     progress(0.02, "Reading the file")
     held = (
-        read_apart(path, format, conversation, progress)
+        read_apart(path, entry.format, entry.conversation, progress)
         if status.st_size >= APART
-        else read_content(path, format, conversation)
+        else read_content(path, entry.format, entry.conversation)
     )
-    source = SessionEntry(
-        path.name, held.format, "file", path, "", project, status.st_size, status.st_mtime
-    )
+    source = replace(entry, agent=held.format, size=status.st_size, changed=status.st_mtime)
     progress(0.5, "Following what was shown")
     segments = segment_recording(
         [tuple(map(without_wire, messages)) for messages in held.segments]
@@ -75,9 +72,10 @@ def from_file(
         segments[-1].messages, held.dialect, held.system, held.tools, None, held.warnings
     )
     log = {message.id: message for segment in segments for message in segment.messages}
-    model = model or held.model
     marked = mark(path, held.format, status.st_size)
-    made = _build_trace(source, tuple(log.values()), segments, current, model, config)
+    made = _build_trace(
+        source, tuple(log.values()), segments, current, model or held.model, config
+    )
     made = replace(made, mark=marked, conversations=held.names, chosen=held.chosen)
     return _prepare(made, progress)
 
@@ -88,7 +86,7 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
 
     Args:
         trace: The session as it was read before; what it shares with the new one is kept.
-        progress: Is told a fraction of the work and what comes next.
+        progress: Called with a fraction of the work and what comes next.
 
     Returns:
         The session now; None where its file has to be read as a whole.
@@ -126,25 +124,12 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     return _prepare(made, progress)
 
 
-def from_archive(
-    path: Path, name: str, config: Config, progress: Progress, *, model: str = ""
+def _read_archive(
+    entry: SessionEntry, config: Config, progress: Progress, model: str
 ) -> SessionTrace:
-    """
-    Read a session of an archive.
-
-    Args:
-        path: The archive.
-        name: The session.
-        config: The thresholds that are drawn.
-        progress: Is told a fraction of the work and what comes next.
-        model: The model to count and price for; "" for the one that the session names.
-
-    Raises:
-        RecallError: There is no session of this name.
-        StoreError: The archive cannot be read.
-    """
+    name = entry.name
     progress(0.02, "Reading the archive")
-    with Archive.open(path) as archive:
+    with Archive.open(entry.place) as archive:
         log = archive.messages(name)
         batches = archive.compactions(name)
         info = next((one for one in archive.sessions() if one.head.name == name), None)
@@ -154,7 +139,7 @@ def from_archive(
     progress(0.4, "Replaying what was shown")
     segments = replay_archive(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
-    source = replace(archive_entry(path, info), project="")
+    source = replace(archive_entry(entry.place, info), project="")
     current = Transcript(segments[-1].messages, source.agent)
     model = model or info.head.model or model_named(log)
     made = _build_trace(source, light, segments, current, model, config)
@@ -171,23 +156,6 @@ def archive_entry(path: Path, info: SessionInfo) -> SessionEntry:
     agent = head.dialect or "foldline"
     return SessionEntry(
         head.name, agent, "archive", path, head.name, str(path), info.size, info.updated
-    )
-
-
-def read_entry(
-    entry: SessionEntry, config: Config, progress: Progress, model: str = ""
-) -> SessionTrace:
-    """Read a session that was listed; see `from_file` and `from_archive`."""
-    if entry.origin == "archive":
-        return from_archive(entry.place, entry.name, config, progress, model=model)
-    return from_file(
-        entry.place,
-        config,
-        progress,
-        conversation=entry.conversation,
-        model=model,
-        format=entry.format,
-        project=entry.project,
     )
 
 

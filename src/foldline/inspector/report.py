@@ -7,20 +7,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from foldline.evaluation.figures import local_time
 from foldline.inspector.html import Html, h, join
 from foldline.inspector.pages.compaction import compaction, render_forgotten
 from foldline.inspector.pages.cost import cost
-from foldline.inspector.pages.layout import Links, about, moment, note, opening
+from foldline.inspector.pages.layout import Links, about, note, opening
 from foldline.inspector.pages.messages import article
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.tokens import tokens
 from foldline.inspector.trace import SessionTrace
 
 COMPACTIONS: Final = 24
-"""Compactions that are told message by message: the newest."""
+"""Compactions that are listed message by message: the newest."""
 
 ROWS: Final = 400
-"""Messages that are told of each."""
+"""Messages that are listed of each."""
 
 NOW: Final = 60
 """Messages of the view now that the file shows: the newest."""
@@ -74,7 +75,7 @@ def report(trace: SessionTrace, now: float) -> str:
         "body",
         h("header", brand, h("p", h("strong", trace.source.title)), about(trace, now)),
         h("main", contents, [h("div", part, id=place) for place, _, part in parts]),
-        h("footer", h("p", f"Written {moment(now):%Y-%m-%d %H:%M} by foldline inspect.")),
+        h("footer", h("p", f"Written {local_time(now)} by foldline inspect.")),
     )
     return join(Html("<!doctype html>"), h("html", head, body, lang="en"))
 

@@ -38,7 +38,7 @@ MOST_PAUSE: Final = 4.0
 
 class Job(Generic[Result]):
     """
-    Work that goes on beside the pages.
+    Background work on a session.
 
     Args:
         work: What is done; it is given a function that takes how far it is, and what comes next.
@@ -57,10 +57,10 @@ class Job(Generic[Result]):
         start = time.monotonic()
         try:
             self.result = self._work(self._progress)
-        except Exception as error:  # noqa: BLE001  # told to whoever waits for it
+        except Exception as error:  # noqa: BLE001  # raised where the job is awaited
             self.error = error
         self.seconds = time.monotonic() - start
-        _give_back()
+        _release_memory()
         self._done.set()
 
     def _progress(self, fraction: float, words: str) -> None:
@@ -84,7 +84,7 @@ class _Held:
 
 class SessionCache:
     """
-    Opens sessions, keeps a few of them, and reads again what has grown.
+    Opens sessions, keeps a few of them in memory, and reads again those that have grown.
 
     Args:
         find: Lists the sessions there are; is asked again whenever the list is shown.
@@ -122,10 +122,10 @@ class SessionCache:
         Raises:
             FoldlineError: It cannot be read.
         """
-        held = self._reading(listed)
+        held = self._find_held(listed)
         if held.trace is None and not held.job.wait(PATIENCE):
             return held.job
-        self._settle(held)
+        self._take_result(held)
         if held.trace is None:
             with self._lock:
                 self._held.pop((listed.key, listed.conversation), None)
@@ -133,9 +133,9 @@ class SessionCache:
         return held.trace
 
     def version(self, listed: SessionEntry) -> str:
-        """Return which state of a session is shown, having begun to read a newer one."""
-        held = self._reading(listed)
-        self._settle(held)
+        """Return which state of a session is shown, and start reading a newer one."""
+        held = self._find_held(listed)
+        self._take_result(held)
         if held.trace is None:
             return ""
         now, pause = state_of(listed), PAUSE * held.job.seconds
@@ -153,9 +153,11 @@ class SessionCache:
             for key in [key for key in self._held if key[0] == listed.key]:
                 del self._held[key]
 
-    def beside(self, listed: SessionEntry, name: str, work: Callable[[Progress], Any]) -> Job[Any]:
-        """Return further work on a session that is done once, beginning it where need be."""
-        held = self._reading(listed)
+    def start_job(
+        self, listed: SessionEntry, name: str, work: Callable[[Progress], Any]
+    ) -> Job[Any]:
+        """Return background work on a session, started the first time that its name is given."""
+        held = self._find_held(listed)
         with self._lock:
             if name not in held.extras:
                 while len(held.extras) >= EXTRAS:
@@ -163,7 +165,7 @@ class SessionCache:
                 held.extras[name] = Job(work)
             return held.extras[name]
 
-    def _reading(self, listed: SessionEntry) -> _Held:
+    def _find_held(self, listed: SessionEntry) -> _Held:
         key = (listed.key, listed.conversation)
         with self._lock:
             if key not in self._held:
@@ -174,8 +176,8 @@ class SessionCache:
             self._held.move_to_end(key)
             return self._held[key]
 
-    def _settle(self, held: _Held) -> None:
-        """Show what was read last."""
+    def _take_result(self, held: _Held) -> None:
+        """Take over what the last reading found, if it has ended."""
         found = held.job.result if held.job.wait(0) else None
         if found is not None and found != held.trace:
             held.trace, held.extras = found, {}
@@ -221,7 +223,7 @@ def _as_error(error: Exception | None) -> FoldlineError:
     return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")
 
 
-def _give_back() -> None:
+def _release_memory() -> None:
     """Return the memory that is free now to the system, where the C library (glibc) can."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

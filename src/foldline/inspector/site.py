@@ -11,11 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from foldline.archive import Archive
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import parse_whole
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
-from foldline.inspector.pages.compaction import against_log, compaction, render_forgotten
+from foldline.inspector.pages.compaction import (
+    against_log,
+    compaction,
+    confirm_fold,
+    confirm_undo,
+    render_forgotten,
+)
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Links, note, opening, page, session_header, top
@@ -23,11 +31,10 @@ from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.pages.tokens import group_messages, tokens
-from foldline.inspector.pages.what_if import what_if
+from foldline.inspector.pages.what_if import as_toml, read_settings, what_if
 from foldline.inspector.session_cache import Job, SessionCache
-from foldline.inspector.session_changes import compact_from, confirm_fold, confirm_undo, undo
-from foldline.inspector.simulation import as_toml, read_settings
 from foldline.inspector.trace import SessionEntry, SessionTrace
+from foldline.session import Session
 
 STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -45,7 +52,7 @@ class PageRequest:
 
     def number(self, name: str) -> int | None:
         """Return a field as a whole number, None where it is none."""
-        return _number(self.query.get(name, ""))
+        return parse_whole(self.query.get(name, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class InspectorSite:
     All pages.
 
     Args:
-        shelf: The sessions.
+        cache: The sessions.
         survey: Measures those of the list.
         token: Stands in every form that changes something.
         clock: Returns seconds since 1970.
@@ -71,12 +78,12 @@ class InspectorSite:
 
     def __init__(
         self,
-        shelf: SessionCache,
+        cache: SessionCache,
         survey: SessionSurvey,
         token: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._shelf = shelf
+        self._cache = cache
         self._survey = survey
         self._token = token
         self._clock = clock
@@ -86,7 +93,7 @@ class InspectorSite:
         try:
             return self._answer(call)
         except FoldlineError as error:
-            return _plain("Error", "This cannot be shown", str(error), 422, "note warning")
+            return _message_page("Error", "This cannot be shown", str(error), 422, "note warning")
 
     def _answer(self, call: PageRequest) -> PageResponse:
         match call.path:
@@ -95,13 +102,13 @@ class InspectorSite:
             case ("static", name) if name in STATIC:
                 return PageResponse((_FOLDER / name).read_text("utf-8"), kind=STATIC[name])
             case ("s", key, *rest) if _KEY.fullmatch(key):
-                listed = self._shelf.find_entry(key)
+                listed = self._cache.find_entry(key)
                 if listed is not None:
                     return self._session(call, listed, tuple(rest))
-        return missing("There is no such page.")
+        return not_found("There is no such page.")
 
     def _sessions(self, call: PageRequest) -> PageResponse:
-        found = self._shelf.sessions()
+        found = self._cache.sessions()
         known, left = self._survey.of(found)
         if call.query.get("version"):
             return _version(f"{len(found)}-{left}")
@@ -116,15 +123,15 @@ class InspectorSite:
         conversation = call.number("conversation")
         listed = replace(listed, conversation=conversation)
         if rest == ("version",):
-            return _version(self._shelf.version(listed))
-        opened = self._shelf.open(listed)
+            return _version(self._cache.version(listed))
+        opened = self._cache.open(listed)
         if isinstance(opened, Job):
-            return _waiting(listed.title, opened)
-        opened.once("warm", _warm)
-        self._survey.note(listed, opened)
+            return _progress_page(listed.title, opened)
+        opened.once("warm", _prepare_pages)
+        self._survey.record(listed, opened)
         around = () if conversation is None else (("conversation", str(conversation)),)
         links = Links(f"/s/{listed.key}", around)
-        pages = _SessionPages(self._shelf, call, listed, opened, links, self._token)
+        pages = _SessionPages(self._cache, call, listed, opened, links, self._token)
         return pages.answer(rest, self._clock())
 
 
@@ -132,7 +139,7 @@ class InspectorSite:
 class _SessionPages:
     """The pages of one session, as one request asks for them."""
 
-    shelf: SessionCache
+    cache: SessionCache
     call: PageRequest
     listed: SessionEntry
     trace: SessionTrace
@@ -150,11 +157,11 @@ class _SessionPages:
             return PageResponse("", 303, headers={"Location": where})
         main = self._page(rest)
         if main is None:
-            return missing("There is no such page in this session.")
+            return not_found("There is no such page in this session.")
         if isinstance(main, PageResponse):
             return main
         header = session_header(trace, links, rest[0] if rest else "", now)
-        version = self.shelf.version(self.listed)
+        version = self.cache.version(self.listed)
         return PageResponse(page(self.listed.title, header, main, version))
 
     def _page(self, rest: tuple[str, ...]) -> Child | PageResponse:
@@ -186,7 +193,7 @@ class _SessionPages:
 
     def _item(self, name: str, what: str) -> Child:
         call, trace, links = self.call, self.trace, self.links
-        number, index = call.number("page"), _number(what)
+        number, index = call.number("page"), parse_whole(what)
         if name == "requests" and index is not None and index < len(trace.timeline.points):
             return step(trace, links, index, number)
         if name == "compactions" and index is not None and 0 < index < len(trace.segments):
@@ -204,48 +211,74 @@ class _SessionPages:
             progress(0.1, "Trying these settings")
             return what_if(self.trace, self.links, fields, at)
 
-        job = self._beside(f"what-if {sorted(fields.items())}", work)
+        job = self._run_job(f"what-if {sorted(fields.items())}", work)
         if isinstance(job, PageResponse):
             return job
-        return job.result if job.error is None else _trouble(job.error)
+        return job.result if job.error is None else _error_note(job.error)
 
     def _cost(self) -> Child | PageResponse:
         others = None
         if self.call.query.get("compare"):
-            job = self._beside("alternatives", partial(alternatives, self.trace))
+            job = self._run_job("alternatives", partial(alternatives, self.trace))
             if isinstance(job, PageResponse):
                 return job
             others = job.result
         return cost(self.trace, self.links, self.call.number("page") or 0, others)
 
-    def _beside(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
-        """Return work that is done, or the page that waits for it."""
-        job = self.shelf.beside(self.listed, name, work)
-        return job if job.wait(0.5) else _waiting(self.listed.title, job)
+    def _run_job(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
+        """Return a job that has ended, or the page that shows its progress."""
+        job = self.cache.start_job(self.listed, name, work)
+        return job if job.wait(0.5) else _progress_page(self.listed.title, job)
 
     def _change(self, rest: tuple[str, ...]) -> PageResponse:
         """Do what a form asks for; its token was checked before it came here."""
         listed = self.listed
         if not self.trace.is_ours:
-            return missing("An agent's own file is never changed.")
+            return not_found("An agent's own file is never changed.")
         change: Callable[[], object]
         match rest:
             case ("undo",):
-                change = partial(undo, listed.place, listed.name)
+                change = partial(_undo, listed.place, listed.name)
             case ("fold", number):
                 focus = self.call.form.get("focus", "")
-                change = partial(compact_from, listed.place, listed.name, number, focus)
+                change = partial(_compact_from, listed.place, listed.name, number, focus)
             case _:
-                return missing("Nothing is changed there.")
+                return not_found("Nothing is changed there.")
         try:
             change()
         finally:  # what could not be done, may be because somebody else has changed the session
-            self.shelf.forget(listed)
+            self.cache.forget(listed)
         return PageResponse("", 303, headers={"Location": self.links.page()})
 
 
-def _warm(trace: SessionTrace) -> Job[object]:
-    """Prepare beside the first page what the others take long for."""
+def _undo(path: Path, name: str) -> None:
+    """
+    Take the last compaction of a session back.
+
+    Raises:
+        FoldlineError: None is in effect.
+        StoreError: Somebody else changed the session meanwhile.
+    """
+    with Archive.open(path) as archive:
+        if archive.undo(name) is None:
+            raise FoldlineError("No compaction is in effect.")
+
+
+def _compact_from(path: Path, name: str, number: str, focus: str) -> None:
+    """
+    Fold everything from a message on into a snapshot, without a model.
+
+    Raises:
+        FoldlineError: The message is not shown, or nothing behind it may be folded.
+    """
+    with Session.open(path, name, summarizer="embedded") as session:
+        receipt = session.compact(start=number, focus=focus[:1_000])
+    if receipt.status != "compacted":
+        raise FoldlineError(f"Nothing was changed: {receipt.reason}.")
+
+
+def _prepare_pages(trace: SessionTrace) -> Job[object]:
+    """Compute in the background what the other pages need long for."""
     return Job(
         lambda _: (
             trace.once("groups", group_messages),
@@ -255,23 +288,23 @@ def _warm(trace: SessionTrace) -> Job[object]:
     )
 
 
-def _trouble(error: Exception) -> Html:
+def _error_note(error: Exception) -> Html:
     return note(f"{type(error).__name__}: {error}", "note warning")
 
 
-def missing(words: str) -> PageResponse:
-    """Return the answer for what does not exist."""
-    return _plain("Not found", "Not found", words, 404)
+def not_found(words: str) -> PageResponse:
+    """Return the page for what does not exist."""
+    return _message_page("Not found", "Not found", words, 404)
 
 
 def refusal_page() -> PageResponse:
-    """Return the answer for those who did not come by the link."""
+    """Return the page for a request that did not come by the link."""
     words = "This page opens with the link that foldline inspect printed when it was started."
-    return _plain("Closed", "This page is closed", words, 403)
+    return _message_page("Closed", "This page is closed", words, 403)
 
 
 def entry_page(path: str) -> PageResponse:
-    """Return the page that leads on from the first link, so that its token is not kept around."""
+    """Return the page that redirects from the first link, so that no history keeps its token."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
     body = opening("Opening…", h("p", h("a", "Go on", href=path)))
     head = Html(
@@ -282,13 +315,15 @@ def entry_page(path: str) -> PageResponse:
     return PageResponse(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
 
 
-def _plain(title: str, heading: str, words: str, status: int, kind: str = "note") -> PageResponse:
+def _message_page(
+    title: str, heading: str, words: str, status: int, kind: str = "note"
+) -> PageResponse:
     body = opening(heading, note(words, kind))
     return PageResponse(page(title, h("header", top(())), body), status)
 
 
-def _waiting(title: str, job: Job[Any]) -> PageResponse:
-    """Return the page that shows how far reading is; it asks again by itself."""
+def _progress_page(title: str, job: Job[Any]) -> PageResponse:
+    """Return the page that shows the progress of a job; it reloads by itself."""
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
     body = opening(title, h("p", f"{job.words}…", role="status"), bar)
@@ -311,7 +346,3 @@ def _range(call: PageRequest, size: int) -> range | None:
         return None
     first = min(first, size - 1)
     return range(first, min(size, max(end, first + 1)))
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

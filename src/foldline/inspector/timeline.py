@@ -273,7 +273,7 @@ def timeline(
 
 
 class _Weights:
-    """What messages take, each object weighed once; whoever asks holds them."""
+    """The tokens of messages, each object counted once; the caller keeps them alive."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter

@@ -2,7 +2,7 @@
 Documents in chunks: each of them small enough to be put before a model, none of them torn.
 
     for chunk in split(text, "markdown"):
-        print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
+        print(chunk.shorten, chunk.last_line, chunk.tokens, chunk.heading)
 
 A text is cut where it is kindest, only as often as it must be; the pieces are then packed.
 """
@@ -154,7 +154,7 @@ class Chunk:
     start: int
     fresh: int
     end: int
-    first_line: int
+    shorten: int
     last_line: int
     tokens: int
     heading: tuple[str, ...] = ()

@@ -102,11 +102,11 @@ def test_language_notation_and_order_can_be_chosen(folder: Path):
         (("build", "--query", " "), 3, "no question"),
         (("build", "--query", "long question " * 50, "--budget", "20"), 4, "mandatory takes"),
         (("build", "--query", "q", "--file", "missing"), 2, "does not exist"),
-        (("build", "--query", "q", "--system", "missing"), 3, "no file that can be read"),
+        (("build", "--query", "q", "--system", "missing"), 3, "missing cannot be read"),
         (("build", "--query", "q", "--history", "-", "--system", "-"), 2, "can be stdin"),
-        (("lint", "missing"), 3, "no file that can be read"),
+        (("lint", "missing"), 3, "missing cannot be read"),
         (("lint", "m" * 300), 3, "be read"),
-        (("compare", "missing", "--with", "decay=1"), 3, "no file that can be read"),
+        (("compare", "missing", "--with", "decay=1"), 3, "missing cannot be read"),
         (("compare", "-", "--with", "decay"), 2, "KEY=VALUE"),
         (("compare", "-", "--with", "decai=1"), 2, "Did you mean 'decay'"),
         (("compare", "-", "--with", "decay=much"), 2, "decay must be a number"),
@@ -144,7 +144,7 @@ def test_a_good_prompt_from_stdin_passes():
     good = "你是代码审查助手。列出发现的问题,例如 app.py:12。".encode()
     done = foldline("context", "lint", "-", "--strict", stdin=good)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "Nothing to say against it." in done.stderr
+    assert "No problems found." in done.stderr
 
 
 def test_two_configurations_are_compared_over_questions(folder: Path, tmp_path: Path):

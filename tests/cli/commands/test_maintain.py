@@ -150,5 +150,5 @@ def read(number, wait):
 def test_a_question_without_a_model_is_not_silently_left_unanswered(shop):
     done = run(shop, "Where are orders priced?")
     assert done.exit_code == 0
-    assert "Nobody answers the question: it needs a --model." in done.stderr
+    assert "Only a --model can answer the question." in done.stderr
     assert "--model" not in run(shop).stderr

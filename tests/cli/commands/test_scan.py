@@ -174,7 +174,7 @@ def found(path: Path) -> SessionFile:
 def test_what_compaction_would_save_is_measured(session: Path) -> None:
     before = session.read_bytes()
     goal = Amount("20%", share=0.2)
-    measured = measure_session(found(session), goal, POLICY, CONFIG, window=False)
+    measured = measure_session(found(session), goal, None, POLICY, CONFIG)
     assert measured.tokens == count(conversation())
     assert 0 < measured.after <= 0.2 * measured.tokens
     assert measured.saved == measured.tokens - measured.after
@@ -182,9 +182,9 @@ def test_what_compaction_would_save_is_measured(session: Path) -> None:
 
 
 def test_a_goal_that_cannot_be_reached_is_no_error(session: Path) -> None:
-    measured = measure_session(found(session), Amount("3", tokens=3), POLICY, CONFIG, window=False)
+    measured = measure_session(found(session), Amount("3", tokens=3), None, POLICY, CONFIG)
     assert (measured.status, measured.saved) == ("failed", 0)
-    tiny = measure_session(found(session), Amount("2", tokens=2), POLICY, CONFIG, window=True)
+    tiny = measure_session(found(session), None, 2, POLICY, CONFIG)
     assert tiny.saved == 0
 
 
@@ -194,7 +194,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         measure_session(
             found(tmp_path / "x.json"),
             Amount("9k", tokens=9_000),
+            None,
             policy(),
             Config(),
-            window=False,
         )

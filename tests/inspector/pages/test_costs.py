@@ -6,7 +6,8 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import from_our_archive, from_our_file, quiet
 
 from foldline.core.config import POLICY_NAMES
-from foldline.inspector.pages.cost import alternatives, requests_made, sum_counted, sum_usage, usd
+from foldline.inspector.pages.cost import alternatives, requests_made, sum_counted, sum_usage
+from foldline.models.info import price
 
 
 def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
@@ -14,7 +15,7 @@ def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
     whole = sum_usage(trace)
     assert whole.requests == len(requests_made(trace)) == len(trace.timeline.points) - 1
     assert whole.usd is not None
-    each = [usd(trace, point.usage) or 0.0 for point in requests_made(trace)]
+    each = [price(trace.model, point.usage) or 0.0 for point in requests_made(trace)]
     assert abs(whole.usd - sum(each)) < 1e-9
     assert whole.usage == sum_counted(trace).usage
 

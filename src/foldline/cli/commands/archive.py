@@ -11,9 +11,10 @@ from typing import Final, TextIO
 import click
 
 from foldline.cli import options, stores
-from foldline.cli.groups import NamingGroup
-from foldline.cli.output import Output, one_line, plural, write_json
+from foldline.cli.errors import NamingGroup
+from foldline.cli.output import Output, one_line, write_json
 from foldline.errors import StoreError
+from foldline.evaluation.figures import plural
 from foldline.sql import is_url
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Store
@@ -95,7 +96,7 @@ def make_key(output: Output) -> None:
     output.result("archive.key/1", {"key": key}, text=key)
 
 
-@command.command("check", short_help="Read everything, and name what is damaged.")
+@command.command("check", short_help="Read everything, and report what is damaged.")
 @click.argument("place", metavar="[ARCHIVE]", required=False)
 @options.output
 @click.pass_context

@@ -10,12 +10,13 @@ import click
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun
 from foldline.cli.errors import OutputError
-from foldline.cli.options import WINDOW, IntegerType
-from foldline.cli.output import Output, plural, write_json, write_text
+from foldline.cli.options import IntegerType
+from foldline.cli.output import Output, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.budget import Amount
 from foldline.errors import InputError
 from foldline.evaluation import findings
+from foldline.evaluation.figures import plural
 from foldline.evaluation.methods import clearing, policy_method, trimming
 from foldline.evaluation.report import NO_PLOTS, write_report
 from foldline.evaluation.retention import MeasurementPlan, RecordingResult, Replays, measure_file
@@ -41,10 +42,10 @@ Nothing is changed or sent.
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
 @options.policies
-@click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Files (20).")
-@click.option("--seconds", type=IntegerType(1, 86_400), default=300, help="To take (300).")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Most files to measure.")
+@options.number("--seconds", IntegerType(1, 86_400), 300, "Most seconds to spend.")
 @options.priced_model
-@click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
+@options.replay_window
 @click.option(
     "-o",
     "--report",

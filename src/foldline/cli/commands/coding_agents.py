@@ -1,4 +1,4 @@
-"""How each coding agent is pointed at the proxy and given the MCP server, in its own way."""
+"""How each coding agent is configured to use the proxy and the MCP server."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from foldline.api import Compaction, answering, compact_transcript
+from foldline.api import Compaction, answering, budget_for, compact_transcript
 from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive, show
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
@@ -90,8 +90,8 @@ class CompactRequest:
     type=options.FORMAT,
     help="Write messages in this wire format; unless given, the kind of file that FILE is.",
 )
-@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of FILE.")
-@click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
+@options.number("--budget", BUDGET, None, "Tokens: 8000, 8k, or 25% of FILE.")
+@options.number("--window", WINDOW, None, "The window of the model: 200k.")
 @options.policy
 @click.option(
     "--set",
@@ -140,41 +140,29 @@ def _read_options(
     *,
     settings: tuple[str, ...],
     policy: str | None,
-    summarizer: str | None,
-    template: str | None,
-    usd: float | None,
     out: Path | None,
     archive_path: Path | None,
     no_archive: bool,
-    budget: Amount | None,
-    window: Amount | None,
-    force: bool,
     **rest: Any,
 ) -> CompactRequest:
-    changes, settings = split_settings(settings)
+    if rest["budget"] and rest["window"]:
+        options.refuse("Give --budget or --window, not both.")
+    if not (rest["budget"] or rest["window"] or rest["force"]):
+        options.refuse(
+            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
+        )
+    changes, arguments = split_settings(settings)
     if changes and policy is not None:
         changes["policy"] = policy.replace("-", "_")
-    config = configure_summarizer(load(changes).config, summarizer, template, usd)
-    _check_size(budget, window, force)
+    summarizer = map(rest.pop, ("summarizer", "template", "usd"))
+    config = configure_summarizer(load(changes).config, *summarizer)
     return CompactRequest(
-        budget=budget,
-        window=window,
-        force=force,
         config=config,
-        ladder=build_policy(policy, settings, config),
+        ladder=build_policy(policy, arguments, config),
         out=None if out == options.STDOUT else out,
         archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
     )
-
-
-def _check_size(budget: Amount | None, window: Amount | None, force: bool) -> None:
-    if budget is not None and window is not None:
-        options.refuse("Give --budget or --window, not both.")
-    if budget is None and window is None and not force:
-        options.refuse(
-            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
-        )
 
 
 def _check(request: CompactRequest) -> None:
@@ -229,12 +217,12 @@ def _find_budget(
 
 
 def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCounter) -> Budget:
-    if request.budget is not None:
-        return Budget.of_tokens(request.budget.of(counter.messages(transcript.messages)))
+    whole = counter.messages(transcript.messages)
+    budget = request.budget.of(whole) if request.budget else None
+    window = request.window.tokens if request.window else None
     overhead = counter.overhead(transcript.system, transcript.tools)
-    window = None if request.window is None else request.window.tokens
     config = resolve_window(request.config, request.model or "", window=window, output=None)
-    return config.budget(window, overhead=overhead)
+    return budget_for(budget, window, overhead, config)
 
 
 def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
@@ -255,7 +243,7 @@ def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) ->
 def _deliver(
     request: CompactRequest, done: CompactionResult, content: bytes, output: Output
 ) -> None:
-    """Put the result where it was asked for, and report it."""
+    """Write the result to where it was asked for, and report it."""
     if request.receipt is not None:
         receipt = json_text(done.receipt.to_dict()) + "\n"
         write_whole(request.receipt, receipt.encode(), request.file)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,9 +12,10 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
-from foldline.cli.output import Output, one_line, plural
+from foldline.cli.output import Output, one_line
+from foldline.cli.streams import read_stdin
 from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
 from foldline.context.comparison import compare as compared
@@ -23,6 +23,8 @@ from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import check_name
 from foldline.errors import InputError
+from foldline.evaluation.figures import plural
+from foldline.formats.files import read_bytes
 
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
@@ -41,7 +43,7 @@ input_options = options.together(
     click.option("--history", metavar="FILE", help="A conversation in any format; - is stdin."),
     click.option("--system", metavar="FILE", help="Role and rules; - is stdin."),
     click.option("--budget", type=IntegerType(1), metavar="N",
-                 help="The most that the context takes, in tokens (3000)."),
+                 help="Most tokens that the context may take (3000)."),
 )  # fmt: skip
 """The options that say what a context is built from."""
 
@@ -66,7 +68,7 @@ def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInp
 
     Args:
         settings: The options; they are taken out.
-        output: Tells what could not be read.
+        output: Warns of what could not be read.
     """
     folder, kb, memory, user, paths, history, system = map(settings.pop, INPUTS)
     if history == system == "-":
@@ -112,16 +114,7 @@ def read_text(file: str) -> str:
     Raises:
         InputError: It cannot be read, or is too large.
     """
-    try:
-        # Looking at a file raises an OSError, too, in a folder that may not be entered.
-        if file != "-" and not Path(file).is_file():
-            raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
-        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
-            data: bytes = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{file} is larger than {MOST_BYTES:,} bytes", hint="Give less of it.")
+    data = read_stdin(MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
     return data.decode("utf-8-sig", "replace")
 
 
@@ -170,7 +163,7 @@ Examples:
 @click.option(
     "--order", type=click.Choice(("standard", "cache")), help="What comes first (standard)."
 )
-@click.option("--explain", is_flag=True, help="Say on stderr where each packet went, and why.")
+@click.option("--explain", is_flag=True, help="Explain on stderr where each packet went, and why.")
 @options.output
 def build(
     query: str, budget: int | None, lang: str | None, explain: bool, output: Output, **rest: Any
@@ -297,13 +290,13 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
     return cases
 
 
-@click.command("lint", short_help="Look for what makes a system prompt brittle or empty.")
+@click.command("lint", short_help="Find what makes a system prompt brittle or vague.")
 @click.argument("file", metavar="FILE")
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is a warning.")
 @options.output
 def lint(file: str, strict: bool, output: Output) -> int:
     """
-    Look for programs in prose, empty wishes, rules given twice, and contradictions.
+    Find programs in prose, empty wishes, rules given twice, and contradictions.
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
@@ -321,7 +314,7 @@ def lint(file: str, strict: bool, output: Output) -> int:
     value = {"file": file, "problems": [asdict(p) for p in problems]}
     output.result("lint/1", value, text="\n".join(lines))
     counts = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
-    output.note(counts if problems else "Nothing to say against it.")
+    output.note(counts if problems else "No problems found.")
     return 3 if strict and warnings else 0
 
 

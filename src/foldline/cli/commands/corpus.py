@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.options import BUDGET, WINDOW
-from foldline.cli.output import Output, console, plural, shorten_path
+from foldline.cli.options import BUDGET, WINDOW, IntegerType
+from foldline.cli.output import Output, console, shorten_path
 from foldline.core.budget import Amount
 from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.runner import Progress
 from foldline.errors import InputError
+from foldline.evaluation.figures import plural
 from foldline.settings import load
 
 EPILOG = """\b
@@ -43,15 +44,12 @@ def command() -> None:
 
 _run_options = options.together(
     click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
-    click.option("-o", "--output", "out", metavar="OUT", required=True, help="A folder."),
-    click.option(
-        "--engine",
-        type=click.Choice(("local", "dask")),
-        default="local",
-        help="A pool of processes, or a Dask cluster, on this machine (local).",
+    click.option("-o", "--output", "out", metavar="OUT", required=True, help="Output folder."),
+    options.choice(
+        "--engine", ("local", "dask"), help="Run processes, or a Dask cluster, on this machine."
     ),
     click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."),
-    click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
+    options.number("--workers", IntegerType(1, 1_024), None, "Worker processes."),
     options.output,
 )
 """What all runs take."""
@@ -66,8 +64,8 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
 
 
 @command.command("compact", short_help="Compact every conversation.")
-@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of each.")
-@click.option("--window", metavar="N", type=WINDOW, help="Or the window of the model: 200k.")
+@options.number("--budget", BUDGET, None, "Tokens: 8000, 8k, or 25% of each.")
+@options.number("--window", WINDOW, None, "Or the window of the model: 200k.")
 @options.policy
 @options.model
 @click.option(
@@ -94,7 +92,7 @@ def compact(
 @options.budgets
 @options.policies
 @options.priced_model
-@click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
+@options.replay_window
 @_run_options
 def measure(
     budgets: tuple[Amount, ...], policies: tuple[str, ...], model: str, output: Output, **rest: Any
@@ -114,7 +112,7 @@ def index(output: Output, **rest: Any) -> None:
 @command.command("search", short_help="Search an index.")
 @click.argument("out", metavar="OUT")
 @click.argument("query", metavar="QUERY...", nargs=-1, required=True)
-@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="The most (10).")
+@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="Most matches (10).")
 @options.output
 def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     """Find conversations by their words in OUT, which 'foldline corpus index' has written."""
@@ -154,7 +152,7 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
 
 
 def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Go through sums; those of fractions become means."""
+    """Yield sums; those of fractions as means."""
     for name, value in totals.items():
         before, _, last = name.rpartition("/")
         mean = before.startswith("retention/") and last != "count"

@@ -19,8 +19,9 @@ import click
 
 from foldline.cli import options, stores
 from foldline.cli.agent_sessions import SessionFile, homes, in_home
-from foldline.cli.output import Output, one_line, plural, size, write_json
+from foldline.cli.output import Output, one_line, write_json
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import plural, size
 
 EPILOG = """\b
 Examples:
@@ -173,7 +174,7 @@ def _terminal() -> Check:
 
 
 def _sandbox() -> Check:
-    """Say what would confine the terminal of an agent; it is tried, which takes a moment."""
+    """Report what would confine the terminal of an agent; each way is tried."""
     from foldline.tools.terminal.sandbox import INSTALL, try_confinement
 
     best = try_confinement("bubblewrap")
@@ -202,12 +203,11 @@ def _show(checks: list[Check]) -> None:
     from foldline.cli.output import console, printable, table
 
     screen = console()
-    plain = not screen.encoding.lower().startswith("utf")
     signs = {"ok": ("✓", "+", "green"), "note": ("·", "-", "yellow"), "problem": ("✗", "!", "red")}
     grid = table("", "", "*")
     grid.columns[2].overflow = "fold"
     for check in checks:
         fine, coarse, colour = signs[check.health]
-        sign = Text(coarse if plain else fine, style=colour)
+        sign = Text(fine if screen.has_blocks else coarse, style=colour)
         grid.add_row(sign, check.name, printable(check.words))
     screen.print(grid)

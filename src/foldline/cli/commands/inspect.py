@@ -21,7 +21,7 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
-from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import SessionCache, archive_entries
 from foldline.inspector.trace import SessionEntry, SessionTrace
@@ -65,8 +65,8 @@ class Target:
 @options.conversation
 @options.model
 @options.output_file("Write one self-contained HTML file instead; '-' is stdout.")
-@click.option("--session", metavar="NAME", help="Which session of an archive is written.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Of the page (any free).")
+@click.option("--session", metavar="NAME", help="Which session of an archive to write.")
+@options.number("--port", click.IntRange(0, 65_535), 0, "Port of the page (any free one).")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @options.archive
 @options.output
@@ -100,8 +100,8 @@ def command(
                 trace = _archive_trace(target, config, model or "", session)
         _write(trace, out, target, output)
         return
-    shelf = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
-    _serve(shelf, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
+    cache = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
+    _serve(cache, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
 
 
 def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
@@ -163,11 +163,14 @@ def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa:
 def _file_trace(
     target: Target, config: Config, model: str, conversation: str | None
 ) -> SessionTrace:
-    index, path, format = None, target.path, target.format  # noqa: A001  # as the option
+    path, index = target.path, None
     if conversation is not None:
-        known = None if format == "auto" else format
+        known = None if target.format == "auto" else target.format
         index = open_input(str(path), known, conversation, Output(quiet=True)).index
-    return from_file(path, config, lambda *_: None, conversation=index, model=model, format=format)
+    entry = SessionEntry(
+        path.name, "transcript", "file", path, format=target.format, conversation=index
+    )
+    return read_entry(entry, config, lambda *_: None, model)
 
 
 def _archive_trace(
@@ -186,7 +189,8 @@ def _archive_trace(
     if session is None and target.handle:
         session, _ = _find_message(target)
     name = session or archive_entries(target.path)[0].name
-    return from_archive(target.path, name, config, lambda *_: None, model=model)
+    entry = SessionEntry(name, "foldline", "archive", target.path, name)
+    return read_entry(entry, config, lambda *_: None, model)
 
 
 def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> None:
@@ -205,7 +209,7 @@ def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> No
 
 
 def _serve(
-    shelf: SessionCache,
+    cache: SessionCache,
     target: Target,
     survey: SessionSurvey,
     port: int,
@@ -225,7 +229,7 @@ def _serve(
         raise MissingExtra(error.name or "starlette", "inspect") from error
     from foldline.inspector.site import InspectorSite
 
-    first = _first_page(shelf, target)
+    first = _first_page(cache, target)
     place = listen(port)
     access = Access(place.getsockname()[1])
     link = access.link(first)
@@ -236,12 +240,12 @@ def _serve(
         output.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
-    serve(InspectorSite(shelf, survey, access.token), access, place)
+    serve(InspectorSite(cache, survey, access.token), access, place)
 
 
-def _first_page(shelf: SessionCache, target: Target) -> str:
+def _first_page(cache: SessionCache, target: Target) -> str:
     """Return the page to begin with: the one session that was named, or the table of all."""
-    found = shelf.sessions()
+    found = cache.sessions()
     if target.kind == "file":
         return f"/s/{found[0].key}"
     if target.handle:

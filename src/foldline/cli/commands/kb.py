@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    shorten_path,
-    size,
-    write_json,
-    write_text,
-)
+from foldline.cli.output import Output, console, one_line, shorten_path, write_json, write_text
 from foldline.cli.stores import existing, make_folder
 from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, moment, plural, size
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge
 from foldline.memory.knowledge.document_tables import Outcome
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
@@ -45,46 +36,50 @@ Nothing is sent anywhere. Documents that have not changed are left as they are.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeTarget:
-    """Which knowledge is meant."""
-
-    file: Path | str
-    namespace: str
+_file = options.store_file("knowledge")
+_namespace = partial(click.option, "--namespace", metavar="NAME")
 
 
 @click.group("kb", cls=NamingGroup, epilog=EPILOG)
-@options.store_file("knowledge")
-@click.option("--namespace", metavar="NAME", default="default", show_default=True)
-@click.pass_context
-def command(ctx: click.Context, file: Path | str | None, namespace: str) -> None:
+@_file
+@_namespace(default="default", show_default=True)
+def command(file: Path | str | None, namespace: str) -> None:  # its subcommands take them
     """Put documents into a store, and find what they say."""
-    ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 
 
-def _open(target: KnowledgeTarget) -> Knowledge:
+def _place(file: Path | str | None) -> Path | str:
+    return file or data_folder() / "knowledge.db"
+
+
+def _open(file: Path | str | None, namespace: str) -> Knowledge:
     """
     Open the store.
 
     Raises:
         StoreError: There is none.
     """
-    file = existing(target.file, "knowledge", made_by="kb add", option="--file")
-    return Knowledge.open(file, namespace=target.namespace)
+    place = existing(_place(file), "knowledge", made_by="kb add", option="--file")
+    return Knowledge.open(place, namespace=namespace)
 
 
-_on_knowledge = options.on_store(_open)
+_target_options = options.together(_file, _namespace(callback=options.or_before))
+_on_knowledge = options.on_store(_target_options, ("file", "namespace"), _open)
 """Gives a command the knowledge, and its output."""
 
 
 @command.command("add", short_help="Add files and folders.")
 @click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
-@click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
-@click.option("--only", metavar="PATTERN", default="", help="Of folders, only these: '*.md'.")
+@click.option("--name", metavar="NAME", default="", help="Name of the file, or of stdin.")
+@click.option("--only", metavar="PATTERN", default="", help="Only these files of folders: '*.md'.")
+@_target_options
 @options.output
-@click.pass_obj
 def add(
-    target: KnowledgeTarget, /, paths: tuple[str, ...], name: str, only: str, output: Output
+    file: Path | str | None,
+    namespace: str,
+    paths: tuple[str, ...],
+    name: str,
+    only: str,
+    output: Output,
 ) -> None:
     """
     Add files, or all text files of folders; "-" is stdin, which needs --name.
@@ -93,7 +88,7 @@ def add(
     """
     if name and len(paths) > 1:
         options.refuse("--name is for one file.")
-    with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
+    with Knowledge.open(make_folder(_place(file)), namespace=namespace) as knowledge:
         reports = [_add_path(knowledge, path, name, only, output) for path in paths]
     report = IngestReport(
         tuple(one for r in reports for one in r.documents),
@@ -148,13 +143,8 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 200), 5)
-@options.fraction("--min-strength", THRESHOLD, "What it takes to be evidence, 0 to 1.")
-@click.option(
-    "--budget",
-    metavar="TOKENS",
-    type=IntegerType(1),
-    help="Write the evidence as a part of a prompt, within so many tokens.",
-)
+@options.fraction("--min-strength", THRESHOLD, "Strength from which a passage is evidence.")
+@options.number("--budget", IntegerType(1), None, "Write evidence for a prompt, at most N tokens.")
 @_on_knowledge
 def search(
     knowledge: Knowledge,
@@ -165,7 +155,7 @@ def search(
     budget: int | None,
     output: Output,
 ) -> None:
-    """Find the passages that QUERY means, the best first, with their sources."""
+    """Find the passages that answer QUERY, the best first, with their sources."""
     if budget is not None:
         packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
         found, text = packed.findings, packed.text
@@ -236,6 +226,3 @@ def stats(knowledge: Knowledge, /, output: Output) -> None:
     )
     notes = (f"Other namespaces: {one_line(others, 400)}.",) if others else ()
     output.result("kb.stats/1", asdict(found), *notes, text=text)
-
-
-options.accept_after_subcommand(command)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.options import IntegerType, NumberType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.errors import FoldlineError, InputError
 
@@ -52,15 +52,9 @@ QUESTIONS = {
     envvar="MAINTAIN_MODEL",
     help="Who answers, such as anthropic:claude-sonnet-4-5 (or MAINTAIN_MODEL).",
 )
-@click.option("--window", metavar="N", type=IntegerType(1_000), help="Of an unknown model.")
-@click.option(
-    "--max-usd",
-    "usd",
-    metavar="N",
-    type=NumberType(0, min_open=True),
-    help="Pay the model no more for a question.",
-)
-@click.option("--resume", is_flag=True, help="Go on with a question that was broken off.")
+@options.number("--window", IntegerType(1_000), None, "Window of a model that is not known.")
+@options.max_usd("Most US dollars to pay for a question.", min_open=True)
+@click.option("--resume", is_flag=True, help="Resume a question that was interrupted.")
 @click.option("--project", metavar="NAME", help="Its name (default: that of the folder).")
 @click.option("--home", metavar="DIR", type=options.FOLDER, help="Where what is known is kept.")
 @click.option(
@@ -81,7 +75,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         raise click.UsageError("--resume needs the --model that goes on.")
     if question is not None and not rest["model"]:
         output.note(
-            "Nobody answers the question: it needs a --model. This is what can be counted without."
+            "Only a --model can answer the question. This is what can be counted without one."
         )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with _open(path, rest) as one:
@@ -95,7 +89,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
-    """Open the maintainer; whoever sits at the terminal is asked for approvals."""
+    """Open the maintainer; at a terminal, approvals are asked for there."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
     from foldline.agents.maintainer.folder import MaintainerFolder
@@ -145,7 +139,7 @@ LONGEST_HISTORY: Final = 1_000
 def answer(
     one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode
 ) -> MaintainerAnswer:
-    """Ask one question, or go on with one, and tell on stderr what is done for it."""
+    """Ask one question, or resume one, and report on stderr what is done for it."""
     if question is not None and one.opened is None:
         with output.working("Counting", long=True):
             return one.run(question, mode)
@@ -207,7 +201,7 @@ class MaintainerPrompt:
         }
 
     def take(self, line: str) -> None:
-        """Do what a line says; errors are reported, and the conversation goes on."""
+        """Carry out a line; errors are reported, and the conversation continues."""
         word, _, rest = line.partition(" ")
         try:
             if not line.startswith("/"):
@@ -257,7 +251,7 @@ def _line(row: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _history(one: CodebaseMaintainer) -> Iterator[None]:
-    """Let lines be edited, and remember them, where this system can."""
+    """Enable line editing with a history, where this system has it."""
     try:
         import readline
     except ImportError:  # pragma: no cover  # not on every system

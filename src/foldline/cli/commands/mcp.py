@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from foldline.cli import options, stores
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output
 from foldline.errors import MissingExtra
 from foldline.mcp.tools import (
@@ -46,12 +47,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 @click.command("mcp", epilog=EPILOG)
 @click.option("--write", is_flag=True, help="Allow compact, and changes of notes and memory.")
-@click.option(
-    "--notes",
-    metavar="DIR",
-    type=options.FOLDER,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-)
+@options.notes_folder
 @click.option(
     "--memory",
     metavar="PATH",
@@ -59,17 +55,21 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
     help="The file of the memory (default: beside the archive of the user).",
 )
 @click.option("--user", metavar="NAME", default="default", help="Whose memory.")
-@options.number(
-    "--max-tokens", click.IntRange(200, 100_000), LIMIT, "The most that an answer takes."
+@options.number("--max-tokens", IntegerType(200, 100_000), LIMIT, "Most tokens of an answer.")
+@click.option(
+    "--http", "port", metavar="PORT", type=IntegerType(1, 65_535), help="Serve over HTTP."
 )
-@click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
-@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")
-@click.option("--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Ask clients for this.")
+@click.option(
+    "--host", metavar="ADDRESS", default=LOCAL[0], help=f"Address to bind to ({LOCAL[0]})."
+)
+@click.option(
+    "--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Token that clients must send."
+)
 @options.archive
 @options.debug
 def command(
     write: bool,
-    notes: Path | None,
+    folder: Path | None,
     memory: Path | None,
     user: str,
     max_tokens: int,
@@ -89,7 +89,7 @@ def command(
     tools = [recall_tool(opens, max_tokens), search_tool(opens, max_tokens), stats_tool(opens)]
     if write:
         tools.append(compact_tool(archive, opens, load().config))
-    tools.append(notes_tool(stores.notes_folder(notes), write=write))
+    tools.append(notes_tool(stores.notes_folder(folder), write=write))
     tools.append(memory_tool(stores.memory_file(memory), user, write=write))
     counter = TokenCounter(choose_counter())
     _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from foldline.cli import options
-from foldline.cli.groups import NamingGroup
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, NumberType
-from foldline.cli.output import Output, moment
+from foldline.cli.output import Output
 from foldline.cli.stores import existing, make_folder, memory_file
+from foldline.cli.streams import text_argument
 from foldline.errors import InputError
+from foldline.evaluation.figures import moment
 from foldline.memory import Memory, MemoryItem
 from foldline.memory.items import KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTarget:
-    """Which memory is meant."""
-
-    file: Path | str
-    user: str
+def _place(file: Path | str | None) -> Path | str:
+    return file if isinstance(file, str) else memory_file(file)
 
 
-def _open(target: MemoryTarget) -> Memory:
+def _open(file: Path | str | None, user: str) -> Memory:
     """
     Open the memory.
 
     Raises:
         StoreError: There is none.
     """
-    file = existing(target.file, "memory", made_by="memory add", option="--file")
-    return Memory.open(file, user=target.user)
+    place = existing(_place(file), "memory", made_by="memory add", option="--file")
+    return Memory.open(place, user=user)
 
 
-_on_memory = options.on_store(_open)
+_file = options.store_file("memory")
+_user = partial(click.option, "--user", metavar="NAME", help="Whose memory.")
+_target_options = options.together(_file, _user(callback=options.or_before))
+_on_memory = options.on_store(_target_options, ("file", "user"), _open)
 """Gives a command the memory, and its output."""
 
 
@@ -60,22 +60,22 @@ _kinds_option = click.option(
 
 _filter_options = options.together(
     _kinds_option,
-    options.fraction("--min-importance", 0.0, "Only what matters so much, 0 to 1."),
-    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
-    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
+    options.fraction("--min-importance", 0.0, "Only memories at least this important, 0 to 1."),
+    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only since this date."),
+    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until this date."),
     click.option("--session", metavar="NAME", help="Only of this conversation."),
 )
 """The options that narrow down which memories are meant."""
 
 
-@click.command("search", short_help="Find what has to do with a question.")
+@click.command("search", short_help="Find what is relevant to a question.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 1000), 10)
-@options.fraction("--min-strength", 0.0, "Only what is at least so strong evidence, 0 to 1.")
+@options.fraction("--min-strength", 0.0, "Only evidence at least this strong, 0 to 1.")
 @_filter_options
 @_on_memory
 def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
-    """Find what has to do with QUERY, the most relevant first."""
+    """Find memories relevant to QUERY, the most relevant first."""
     found = memory.search(query, **_filters(rest))
     records = []
     for one in found:
@@ -86,17 +86,17 @@ def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
         {"results": records},
         _columns("evidence"),
         [_cells(one.item, f"{one.strength:.0%}") for one in found],
-        empty="Nothing is remembered about that.",
+        empty="Nothing is known about that.",
     )
 
 
-@click.command("list", short_help="Go through memories.")
+@click.command("list", short_help="List memories.")
 @options.number("--limit", IntegerType(1, 1000), 50)
 @options.choice("--order", ("added", "happened", "importance"))
 @_filter_options
 @_on_memory
 def list_memories(memory: Memory, /, output: Output, **rest: Any) -> None:
-    """Go through memories, the latest or most important first."""
+    """List memories, the latest or most important first."""
     items = memory.items(**_filters(rest))
     output.records(
         "memory.list/1",
@@ -146,9 +146,6 @@ def _cells(item: MemoryItem, figure: str) -> tuple[str, ...]:
 
 DAY: Final = 86_400.0
 
-MOST_READ: Final = 1 << 20
-"""Characters that are read from stdin for one memory."""
-
 
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
@@ -158,17 +155,22 @@ MOST_READ: Final = 1 << 20
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
+@_target_options
 @options.output
-@click.pass_obj
 def add(
-    target: MemoryTarget, /, content: str, happened: datetime | None, output: Output, **rest: Any
+    file: Path | str | None,
+    user: str,
+    content: str,
+    happened: datetime | None,
+    output: Output,
+    **rest: Any,
 ) -> None:
     """Remember TEXT, or stdin; the same words again refresh what is there."""
-    with Memory.open(make_folder(target.file), user=target.user) as memory:
-        done = memory.add(_read_content(content), happened=seconds(happened), **rest)
+    with Memory.open(make_folder(_place(file)), user=user) as memory:
+        done = memory.add(text_argument(content, "content"), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
-    note = note if item else "Nothing was added: all of it came out of a memory."
+    note = note if item else "Nothing was added: all of it came from a memory."
     value = {"status": done.status, "memory": item, "evicted": list(done.evicted)}
     output.result("memory.add/1", value, note, text=number)
 
@@ -182,7 +184,7 @@ def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  #
     _report_forgotten(output, done.batch, done.ids)
 
 
-@click.command("forget", short_help="Forget what matters little, is old, or is too much.")
+@click.command("forget", short_help="Forget what is unimportant, old or too much.")
 @options.choice("--by", ("importance", "time", "capacity"))
 @options.fraction("--below", 0.1, "Importance below which a memory goes.")
 @options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
@@ -192,7 +194,7 @@ def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  #
 def forget(
     memory: Memory, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
 ) -> None:
-    """Forget what matters little, is old, or is too much; 'undo' brings it back."""
+    """Forget what is unimportant, old or too much; 'undo' brings it back."""
     done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
     _report_forgotten(output, done.batch, done.ids)
 
@@ -206,7 +208,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
     output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 
-@click.command("consolidate", short_help="Take over what matters into another kind.")
+@click.command("consolidate", short_help="Promote what matters to another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @options.fraction("--min-importance", 0.7)
@@ -214,7 +216,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
 def consolidate(
     memory: Memory, /, source: Any, into: Any, min_importance: float, output: Output
 ) -> None:
-    """Take over what matters from one kind into another."""
+    """Promote memories that matter from one kind to another."""
     made = memory.consolidate(source, into, min_importance=min_importance)
     value = {"memories": [item.to_dict() for item in made]}
     note = f"Consolidated {memories(len(made))} from {source} to {into}."
@@ -223,19 +225,15 @@ def consolidate(
 
 @click.command("clear", short_help="Erase all memories of the user for good.")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
+@_target_options
 @options.output
-@click.pass_obj
-def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
+def clear(file: Path | str | None, user: str, yes: bool, output: Output) -> None:
     """Erase all memories of the user, their history included; nothing brings them back."""
     if not yes:
         options.refuse("This cannot be undone; say --yes.")
-    with _open(target) as memory:
+    with _open(file, user) as memory:
         count = memory.clear()
     output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
-
-
-def _read_content(content: str) -> str:
-    return sys.stdin.read(MOST_READ) if content == "-" else content
 
 
 def _report_forgotten(output: Output, batch: int, ids: tuple[str, ...]) -> None:
@@ -258,14 +256,11 @@ Nothing is overwritten or erased, except by 'clear'.
 
 
 @click.group("memory", cls=NamingGroup, epilog=EPILOG)
-@options.store_file("memory")
-@click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
-@click.pass_context
-def command(ctx: click.Context, file: Path | str | None, user: str) -> None:
+@_file
+@_user(default="default", show_default=True)
+def command(file: Path | str | None, user: str) -> None:  # its subcommands take them
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(file if isinstance(file, str) else memory_file(file), user)
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
     command.add_command(one)
-options.accept_after_subcommand(command)

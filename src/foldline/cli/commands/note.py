@@ -10,13 +10,14 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
-from foldline.cli.groups import NamingGroup
+from foldline.cli.commands.note_tasks import on_notes, short_id, task, tasks, tidy
+from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType
-from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
+from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.cli.stores import open_notes
-from foldline.cli.streams import read_stdin
+from foldline.cli.streams import text_argument
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, plural
 from foldline.notes import (
     KINDS,
     LEVELS,
@@ -32,13 +33,7 @@ kind_option = click.option("--type", type=click.Choice(KINDS), help="What kind o
 level_option = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 described = options.together(kind_option, level_option, tags_option)
-limit_option = click.option(
-    "--limit", metavar="N", type=IntegerType(0, 10_000), default=20, help="How many at most."
-)
-
-
-LARGEST_INPUT: Final = 1 << 20
-"""Bytes that are read from stdin."""
+limit_option = options.number("--limit", IntegerType(0, 10_000), 20, "How many at most.")
 
 
 def show_note(note: Note, output: Output) -> None:
@@ -81,7 +76,7 @@ def show_summary(summary: NoteSummary, output: Output) -> None:
 
 
 def warn_of(troubles: Iterable[SkippedFile], output: Output) -> None:
-    """Name the files that are no notes, and why; they are left alone."""
+    """Warn of files that are not notes, each with the reason; they are left alone."""
     output.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
 
 
@@ -94,9 +89,7 @@ def _cells(card: NoteMetadata) -> tuple[Any, ...]:
 
 @click.command("show")
 @click.argument("note_id", metavar="ID")
-@click.option(
-    "--version", type=IntegerType(1), help="What it was, by a number that --history lists."
-)
+@options.number("--version", IntegerType(1), None, "An earlier version; --history lists them.")
 @click.option("--history", is_flag=True, help="List its earlier versions instead.")
 @on_notes
 def show(
@@ -139,7 +132,7 @@ def search(notes: Notes, /, query: str, output: Output, **rest: Any) -> None:
 @described
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
 @click.option("--deleted", is_flag=True, help="Only what is in the trash.")
-@click.option("--start", metavar="N", type=IntegerType(0), default=0, help="Pass over N.")
+@options.number("--start", IntegerType(0), 0, "Skip the first N.")
 @limit_option
 @on_notes
 def ls(
@@ -157,7 +150,7 @@ def ls(
 @click.command("summary")
 @on_notes
 def summary(notes: Notes, /, output: Output) -> None:
-    """Count the notes, and name the files that are none."""
+    """Count the notes, and name the files that are not notes."""
     show_summary(notes.summary(), output)
 
 
@@ -168,7 +161,7 @@ def summary(notes: Notes, /, output: Output) -> None:
 @click.option("--source", default="", help="Where it comes from, such as a file and line.")
 @click.option("--needs", metavar="ID", multiple=True, help="Make a task that needs this one.")
 @click.option("--task", "is_task", is_flag=True, help="Make a task.")
-@folder_option
+@options.notes_folder
 @options.output
 def new(
     folder: Path | None,
@@ -180,7 +173,7 @@ def new(
     **rest: Any,
 ) -> None:
     """Make a note; its id goes to stdout."""
-    text = _content(content)
+    text = text_argument(content, "content")
     kind = rest.pop("type")
     rest["level"] = rest["level"] or "task"
     with open_notes(folder, make=True) as notes:
@@ -203,9 +196,7 @@ def new(
 @kind_option
 @level_option
 @click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags, all of them.")
-@click.option(
-    "--revert", metavar="N", type=IntegerType(1), help="Make it what it was in this version."
-)
+@click.option("--revert", metavar="N", type=IntegerType(1), help="Restore this version.")
 @on_notes
 def edit(
     notes: Notes,
@@ -218,7 +209,7 @@ def edit(
 ) -> None:
     """Change a note; without options, in your editor. What it was stays in its history."""
     given = {name: value for name, value in rest.items() if value not in (None, ())}
-    given |= {} if content is None else {"content": _content(content)}
+    given |= {} if content is None else {"content": text_argument(content, "content")}
     before = notes.read(note_id)
     if revert is not None:
         note = notes.revert(before.id, revert)
@@ -245,14 +236,8 @@ def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -
     )
 
 
-def _content(given: str) -> str:
-    if given != "-":
-        return given
-    return read_stdin(LARGEST_INPUT, "content").decode("utf-8", "replace").removesuffix("\n")
-
-
 def _edit_content(content: str) -> dict[str, Any]:
-    """Let a person edit a content; nothing comes back where they did not save."""
+    """Open a content in the editor; return the change, or nothing if it was not saved."""
     saved = click.edit(f"{content}\n", extension=".md")
     return {} if saved is None else {"content": saved.removesuffix("\n")}
 
@@ -275,6 +260,6 @@ COMMANDS: Final = (new, show, edit, rm, search, ls, summary, tasks, task, tidy)
 
 
 @click.group("note", cls=NamingGroup, epilog=EPILOG, commands=COMMANDS)
-@folder_option
+@options.notes_folder
 def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""

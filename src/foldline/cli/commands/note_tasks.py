@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import wraps
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -20,30 +18,8 @@ TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
 
 
-def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
-    """Take the folder that was named before the subcommand where none is named after it."""
-    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
-
-
-folder_option = click.option(
-    "--notes",
-    "folder",
-    metavar="DIR",
-    type=options.FOLDER,
-    callback=_or_before,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-)
-
-
-def on_notes(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the notes of the folder that is meant, open, and its `Output`."""
-
-    @wraps(command)
-    def with_notes(*, folder: Path | None, **settings: Any) -> object:
-        with open_notes(folder) as notes:
-            return command(notes, **settings)
-
-    return folder_option(options.output(with_notes))
+on_notes = options.on_store(options.notes_folder, ("folder",), open_notes)
+"""Gives a command the notes, open, and its output."""
 
 
 def short_id(metadata: NoteMetadata) -> str:
@@ -52,10 +28,10 @@ def short_id(metadata: NoteMetadata) -> str:
 
 
 @click.command("tasks")
-@click.option("--ready", is_flag=True, help="Only those that can begin now.")
+@click.option("--ready", is_flag=True, help="Only those that can start now.")
 @on_notes
 def tasks(notes: Notes, /, ready: bool, output: Output) -> None:
-    """List tasks: how each stands, and what keeps it from beginning."""
+    """List tasks: the state of each, and what blocks it."""
     graph = notes.tasks.graph()
     standings = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
@@ -82,7 +58,7 @@ BECOMES: Final[Mapping[str, Status]] = {
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
 @on_notes
 def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], output: Output) -> None:
-    """Say what became of a task, or which tasks it needs."""
+    """Report the progress of a task, or name the tasks that it needs."""
     one, on = notes.resolve(note_id), notes.tasks
     if what == "need":
         note = on.need(one, *(notes.resolve(word) for word in words))
@@ -98,8 +74,8 @@ def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], outpu
 
 
 @click.command("tidy")
-@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option("--undo", metavar="ID", help="Take back what was done under this id.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--undo", metavar="ID", help="Undo what was done under this id.")
 @on_notes
 def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> None:
     """Merge, promote and expire temporary notes, so that it can be undone."""

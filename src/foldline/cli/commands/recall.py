@@ -30,14 +30,12 @@ Examples:
 @click.option("--session", metavar="NAME", help="Look in this session only.")
 @click.option("--query", metavar="WORDS", help="The passages that answer a question best.")
 @click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
-@click.option(
-    "--context", metavar="N", type=IntegerType(0, 10_000), default=2, help="Lines around a hit."
-)
+@options.number("--context", IntegerType(0, 10_000), 2, "Lines around a hit.")
 @click.option("--lines", metavar="A:B", help="Only these lines, from 1; -50: are the last 50.")
 @click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
 @click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
-@click.option("--max-tokens", metavar="N", type=IntegerType(1), help="The most to show.")
-@options.number("--start", IntegerType(0), 0, "Go on from this match or character.")
+@options.number("--max-tokens", IntegerType(1), None, "Most tokens to show.")
+@options.number("--start", IntegerType(0), 0, "Continue from this match or character.")
 @options.archive
 @options.output
 def command(

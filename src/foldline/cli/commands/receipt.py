@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.api import Compaction
 from foldline.archive import Archive
-from foldline.cli.bars import bar, legend, segments
-from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
+from foldline.cli.output import console, flexible, one_line, printable, table
 from foldline.cli.policy_options import bill
 from foldline.cli.reading import Input
 from foldline.cli.stores import make_folder
 from foldline.engine.receipt import Receipt
+from foldline.evaluation.breakdown import by_kind
+from foldline.evaluation.figures import plural, share
 from foldline.values.edits import Drop, Fold, Rewrite
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
+
+    from foldline.cli.drawing import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResu
 
 
 def _title(opened: Input) -> str:
-    """Name the session after the file; what came through a pipe after its first message."""
+    """Return a name for the session: that of the file, or of the first message of stdin."""
     messages = opened.transcript.messages
     first = f" {messages[0].id[:8]}" if opened.name == "stdin" and messages else ""
     name = opened.name.encode("utf-8", "replace").decode()  # of a file: any bytes
@@ -132,15 +135,17 @@ def _plain(done: CompactionResult) -> None:
     sys.stderr.write("\n".join(map(printable, lines)) + "\n")
 
 
-def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType:
+def _bars(done: CompactionResult, screen: Screen, width: int) -> RenderableType:
     """Draw what it took before and what it takes now to the same scale."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    from foldline.cli.drawing import bar, legend
+
     receipt = done.receipt
-    before = segments(done.result.transcript.messages, done.counter)
-    after = segments(done.result.shown.messages, done.counter)
+    before = by_kind(done.result.transcript.messages, done.counter)
+    after = by_kind(done.result.shown.messages, done.counter)
     whole, left = receipt.tokens_before, receipt.tokens_after
     room = max(10, width - len("before ") - 16)
     lines = []
@@ -149,11 +154,11 @@ def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType
         ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, whole, room, screen.encoding))
+        line.append(bar(parts, whole, room, blocks=screen.has_blocks))
         lines.append(line.append(numbers))
-    seen = {segment.name: segment for segment in (*before, *after)}
+    seen = {share.name: share for share in (*before, *after)}
     key = Table.grid()
-    key.add_row(" " * 7, legend([*seen.values()], width - 7, screen.encoding))
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.has_blocks))
     return Group(*lines, key)
 
 
@@ -179,7 +184,7 @@ _REWRITTEN = {
 
 
 def _describe_edits(done: CompactionResult, kind: str) -> str:
-    """Say what the edits of a rung were."""
+    """Describe the edits of a rung."""
     edits = [edit for edit in done.receipt.edits if edit.kind == kind]
     rewritten = sum(isinstance(edit, Rewrite) for edit in edits)
     dropped = sum(len(edit.messages) for edit in edits if isinstance(edit, Drop))

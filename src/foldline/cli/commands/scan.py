@@ -10,32 +10,22 @@ from typing import Any, Final
 
 import click
 
-from foldline.api import compact_transcript
+from foldline.api import budget_for, compact_transcript
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun, SessionFile, homes, project_folder
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    share,
-    size,
-    table,
-    write_json,
-)
+from foldline.cli.output import Output, console, one_line, table, write_json
 from foldline.cli.policy_options import build_policy
 from foldline.cli.reading import counter_for
-from foldline.core.budget import Amount, Budget
+from foldline.core.budget import Amount
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError, InputError
+from foldline.evaluation.figures import local_time, moment, plural, share, size
 from foldline.formats.files import read_file
 from foldline.settings import load
 
-DEFAULT_GOAL: Final = Amount("20%", share=0.2)
+DEFAULT_BUDGET: Final = Amount("20%", share=0.2)
 
 EPILOG = """\b
 Examples:
@@ -72,17 +62,21 @@ class MeasuredSession:
 
 
 def measure_session(
-    found: SessionFile, goal: Amount, policy: Policy, config: Config, *, window: bool
+    found: SessionFile,
+    budget: Amount | None,
+    window: int | None,
+    policy: Policy,
+    config: Config,
 ) -> MeasuredSession:
     """
     Read a session and compact it, in memory only.
 
     Args:
         found: The file.
-        goal: The budget, or the window.
+        budget: What its messages may take; or
+        window: the window of the model, in tokens.
         policy: How to compact.
         config: The thresholds, and what may be spent.
-        window: Whether ``goal`` is the window.
 
     Raises:
         InputError: It cannot be read.
@@ -92,13 +86,10 @@ def measure_session(
     counter = counter_for(there, None)
     tokens = counter.messages(there.messages)
     after, status = tokens, "failed"
+    overhead = counter.overhead(there.system, there.tools)
     with suppress(BudgetError):
-        if window:
-            overhead = counter.overhead(there.system, there.tools)
-            budget = config.budget(goal.tokens, overhead=overhead)
-        else:
-            budget = Budget.of_tokens(goal.of(tokens))
-        receipt = compact_transcript(there, counter, budget, policy, config=config).receipt
+        limits = budget_for(budget.of(tokens) if budget else None, window, overhead, config)
+        receipt = compact_transcript(there, counter, limits, policy, config=config).receipt
         status = receipt.status
         after = receipt.tokens_after if status == "compacted" else tokens
     project, size = project_folder(found), len(there.messages)
@@ -114,17 +105,12 @@ _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
 
 @click.command("scan", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--budget", metavar="N", type=BUDGET, help="Compact to: 8k, or 20% of each (20%).")
-@click.option("--window", metavar="N", type=WINDOW, help="Or for a window: 200k.")
+@options.number("--budget", BUDGET, None, "Compact to: 8k, or 20% of each (20%).")
+@options.number("--window", WINDOW, None, "Or compact for this window: 200k.")
 @options.policy
-@click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Sessions (20).")
-@click.option(
-    "--sort",
-    type=click.Choice(tuple(_KEYS)),
-    default="newest",
-    help="Order; 'biggest' takes the largest files first (newest).",
-)
-@click.option("--seconds", type=IntegerType(1, 3_600), default=60, help="Time to take (60).")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Most sessions to measure.")
+@options.choice("--sort", tuple(_KEYS), help="Order; 'biggest' takes the largest files first.")
+@options.number("--seconds", IntegerType(1, 3_600), 60, "Most seconds to spend.")
 @options.output
 def command(
     folder: Path | None,
@@ -147,13 +133,15 @@ def command(
         raise InputError(f"{folder} is no folder", hint="'foldline stats' is for one file.")
     config = load().config
     ladder = build_policy(policy, (), config)
-    goal = window or budget or DEFAULT_GOAL
+    goal = window or budget or DEFAULT_BUDGET
     run = MeasuringRun[MeasuredSession]()
     files = run.find(() if folder is None else (folder,))
     files.sort(key=lambda file: -file.changed if sort == "newest" else -file.size)
+    size_limit = None if window else goal
+    tokens = window.tokens if window else None
     run.measure(
         files,
-        lambda file: measure_session(file, goal, ladder, config, window=window is not None),
+        lambda file: measure_session(file, size_limit, tokens, ladder, config),
         output,
         limit=limit,
         seconds=seconds,

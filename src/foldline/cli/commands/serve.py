@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from foldline.cli import options, stores
-from foldline.cli.options import PERIOD, SIZE
+from foldline.cli.options import PERIOD, SIZE, IntegerType, NumberType
 from foldline.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -37,42 +37,28 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     help="The provider: anthropic, openai, or the address of another one.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="The port to listen at; 0, as by default, takes a free one.",
-)
+@options.number("--port", IntegerType(0, 65_535), 0, "The port to listen at (any free one).")
 @click.option(
     "--db",
     type=options.FILE,
     help=f"Where sessions are kept (default: archive.db {options.DATA_FOLDER}).",
 )
-@click.option(
-    "--window", type=click.IntRange(1_000), help="Tokens of the window; default the model's own."
-)
+@options.number("--window", IntegerType(1_000), None, "Window in tokens (the model's own).")
 @click.option(
     "--token",
     default="",
     envvar="FOLDLINE_SERVE_TOKEN",
-    help="What every request has to bring in x-foldline-token; also in FOLDLINE_SERVE_TOKEN.",
+    help="Token that every request must send as x-foldline-token (or FOLDLINE_SERVE_TOKEN).",
 )
 @options.policy
 @options.choice(
     "--summarizer",
     ("same", "light", "none"),
     "none",
-    "A model that says in the background what happened, paid with the client's own key: the "
-    "one that it asks, or its cheaper sibling.",
+    "Summarize in the background, paid with the client's own key: with the model that the "
+    "client asks, or its cheaper sibling.",
 )
-@click.option(
-    "--spend",
-    metavar="USD",
-    type=click.FloatRange(0.0),
-    default=1.0,
-    show_default=True,
-    help="The most that such summaries may cost in all, as long as the proxy runs.",
-)
+@options.number("--spend", NumberType(0), 1.0, "Most to pay for all such summaries.", "USD")
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
 @click.option(
     "--no-archive", is_flag=True, help="Keep sessions in memory only; nothing can be recalled."
@@ -84,7 +70,7 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     type=SIZE,
     help="Delete the oldest sessions while the archive is larger: 1GB.",
 )
-@click.option("--redact", is_flag=True, help="Take what looks like a key out of what is kept.")
+@click.option("--redact", is_flag=True, help="Remove what looks like a key from what is kept.")
 @options.debug
 @click.option("-q", "--quiet", is_flag=True, help="No lines for requests on stderr.")
 def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,21 +12,11 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.options import PERIOD, SIZE
-from foldline.cli.output import (
-    Output,
-    console,
-    local_time,
-    moment,
-    one_line,
-    plural,
-    size,
-    table,
-    write_json,
-    write_text,
-)
+from foldline.cli.output import Output, console, one_line, table, write_json, write_text
 from foldline.cli.writing import check_output, write_whole
 from foldline.engine.receipt import Receipt
 from foldline.errors import InputError
+from foldline.evaluation.figures import local_time, moment, plural, size
 from foldline.session.export import export as export_messages
 from foldline.stores.protocol import SessionInfo
 from foldline.stores.retention import Retention
@@ -118,25 +107,12 @@ overwritten in the file; copies and backups of it are yours to delete.
 @click.pass_context
 def command(ctx: click.Context, archive_path: Path | None) -> None:
     """List, show, export and delete the sessions of the archive; without a verb, list them."""
-    ctx.obj = archive_path
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_command, as_json=False, quiet=False, archive_path=None)
+        ctx.invoke(list_command, as_json=False, quiet=False, archive_path=archive_path)
 
 
-def _archive(ctx: click.Context, given: Path | None) -> Archive:
-    """Open the archive that a verb or the group names; it must exist."""
-    return stores.open_archive(given or ctx.obj)
-
-
-def _on_archive(verb: Callable[..., object]) -> Callable[..., object]:
-    """Give a verb the archive, open, and its `Output`."""
-
-    @wraps(verb)
-    def with_archive(ctx: click.Context, /, archive_path: Path | None, **rest: Any) -> object:
-        with _archive(ctx, archive_path) as archive:
-            return verb(archive, **rest)
-
-    return options.archive(options.output(click.pass_context(with_archive)))
+_on_archive = options.on_store(options.archive, ("archive_path",), stores.open_archive)
+"""Gives a verb the archive, which must exist, and its output."""
 
 
 @command.command("list", short_help="List the sessions, the newest first.")
@@ -161,17 +137,14 @@ def show(archive: Archive, name: str, output: Output) -> None:
 @options.output_file("Where to write; '-' or nothing is stdout.")
 @options.archive
 @options.output
-@click.pass_context
-def export(
-    ctx: click.Context, /, name: str, out: Path | None, archive_path: Path | None, output: Output
-) -> None:
+def export(name: str, out: Path | None, archive_path: Path | None, output: Output) -> None:
     """Write every message of the session NAME as it came, one JSON value a line."""
     target = None if out == options.STDOUT else out
-    source = str(stores.archive_file(archive_path or ctx.obj))
+    source = str(stores.archive_file(archive_path))
     if target is not None:
         check_output(target, source)
     lines = StringIO()  # so that an error leaves no half of an export behind
-    with _archive(ctx, archive_path) as archive:
+    with stores.open_archive(archive_path) as archive:
         count = export_messages(archive.messages(name), lines)
     text = lines.getvalue()
     if target is None:
@@ -191,10 +164,7 @@ def export(
 @click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
 @options.archive
 @options.output
-@click.pass_context
 def delete(
-    ctx: click.Context,
-    /,
     names: tuple[str, ...],
     keep: float | None,
     max_size: float | None,
@@ -210,10 +180,10 @@ def delete(
     """
     limits = keep is not None or max_size is not None
     if not (names or limits or everything):
-        raise click.UsageError("Name sessions, or say --keep, --max-size or --all.", ctx)
+        options.refuse("Name sessions, or say --keep, --max-size or --all.")
     if (limits or everything) and not yes:
-        raise click.UsageError("This cannot be undone; say --yes.", ctx)
-    with _archive(ctx, archive_path) as archive:
+        options.refuse("This cannot be undone; say --yes.")
+    with stores.open_archive(archive_path) as archive:
         there = dict.fromkeys(info.head.name for info in archive.sessions())
         if missing := [name for name in names if name not in there]:
             raise InputError(

@@ -9,26 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foldline.cli import options
-from foldline.cli.bars import STYLES, BarSegment, bar
 from foldline.cli.options import IntegerType
-from foldline.cli.output import (
-    Output,
-    console,
-    one_line,
-    plural,
-    share,
-    shorten_path,
-    table,
-    write_json,
-)
+from foldline.cli.output import Output, console, one_line, shorten_path, table, write_json
 from foldline.cli.reading import Input, counter_for, open_input
 from foldline.evaluation.breakdown import WASTE, TokenStats, measure
+from foldline.evaluation.figures import plural, share
 from foldline.formats.files import file_format
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
+
+    from foldline.cli.drawing import Screen
 
 EPILOG = """\b
 Examples:
@@ -44,7 +36,7 @@ Examples:
 @options.max_bytes
 @options.conversation
 @options.model
-@click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
+@options.number("--top", IntegerType(1, 1_000), 8, "Rows of each table.")
 @options.output
 def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     """
@@ -88,13 +80,15 @@ def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
     """Print everything that is known about a conversation."""
     from rich.text import Text
 
+    from foldline.cli.drawing import bar
+
     screen = console()
-    segments = [BarSegment(kind.name, kind.tokens, STYLES[kind.name]) for kind in stats.kinds]
     screen.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
     inexact = "" if counter.texts.exact else ", not exact"
     sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
     screen.print(f"{sizes} · counter {counter.name}{inexact}")
-    screen.print(bar(segments, stats.tokens, min(screen.width, 100), screen.encoding))
+    width = min(screen.width, 100)
+    screen.print(bar(stats.kinds, stats.tokens, width, blocks=screen.has_blocks))
     sections = [section for section in _sections(stats, screen) if section.row_count]
     for part in (*sections, *_around(stats)):
         screen.print()
@@ -107,8 +101,21 @@ def _title(opened: Input) -> str:
     return one_line(f"{opened.name} · {kind}{place}")
 
 
-def _sections(stats: TokenStats, screen: Console) -> Iterable[Table]:
-    yield _kinds(stats, screen.encoding)
+def _sections(stats: TokenStats, screen: Screen) -> Iterable[Table]:
+    from foldline.cli.drawing import swatch
+
+    yield table(
+        *("kind", ">tokens", ">share", ">parts"),
+        rows=[
+            (
+                swatch(kind.name, blocks=screen.has_blocks),
+                kind.tokens,
+                share(kind.tokens, stats.tokens),
+                kind.count,
+            )
+            for kind in stats.kinds
+        ],
+    )
     yield _tools(stats)
     yield _files(stats, screen.width // 2 - 4)
     yield table(
@@ -125,17 +132,6 @@ def _sections(stats: TokenStats, screen: Console) -> Iterable[Table]:
             for w in stats.waste
         ],
     )
-
-
-def _kinds(stats: TokenStats, encoding: str) -> Table:
-    from rich.text import Text
-
-    mark = "■" if encoding.lower().startswith("utf") else "#"
-    rows = []
-    for kind in stats.kinds:
-        name = Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
-        rows.append((name, kind.tokens, share(kind.tokens, stats.tokens), kind.count))
-    return table("kind", ">tokens", ">share", ">parts", rows=rows)
 
 
 def _tools(stats: TokenStats) -> Table:

@@ -48,7 +48,9 @@ with every request, and the proxy passes them on. The agent's exit code is the o
 @click.command("wrap", epilog=EPILOG)
 @click.argument("client", type=click.Choice(tuple(CLIENTS)))
 @click.argument("arguments", metavar="[-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("--print", "printed", is_flag=True, help="Show how to do it by hand instead.")
+@click.option(
+    "--print", "printed", is_flag=True, help="Print the commands to do it by hand instead."
+)
 @click.option(
     "--upstream",
     "upstreams",
@@ -57,13 +59,13 @@ with every request, and the proxy passes them on. The agent's exit code is the o
     help="Where its requests go, instead of where they go without Foldline; of a provider of "
     "opencode by its NAME.",
 )
-@click.option("--window", metavar="N", type=WINDOW, help="Tokens of the window (the model's own).")
+@options.number("--window", WINDOW, None, "Window in tokens (the model's own).")
 @click.option("--no-mcp", is_flag=True, help="Do not register the MCP server.")
 @click.option("--write", is_flag=True, help="Let the agent compact, and keep notes and memory.")
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
-@click.option("--no-archive", is_flag=True, help="Keep nothing; then nothing can be recalled.")
+@click.option("--no-archive", is_flag=True, help="Keep nothing, so that nothing can be recalled.")
 @options.archive
-@click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was saved.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not report at the end what was saved.")
 @options.debug
 def command(
     client: str,
@@ -74,7 +76,7 @@ def command(
     quiet: bool,
     **rest: Any,
 ) -> int:
-    """Run CLIENT through a proxy that keeps it inside its context window, and ends with it."""
+    """Run CLIENT behind a proxy that keeps it inside its context window."""
     agent = CLIENTS[client]
     archive = stores.archive_file(archive_path)
     mcp = _mcp(archive, write=rest.pop("write")) if not rest.pop("no_mcp") else ()
@@ -146,7 +148,7 @@ def _options(*, window: Amount | None, dry_run: bool, no_archive: bool) -> list[
 
 
 def _no_proxy() -> Mapping[str, str]:
-    """Keep the requests to this machine away from a proxy of the company's network."""
+    """Bypass a proxy of the network for requests to this machine."""
     names = ("NO_PROXY", "no_proxy")
     return {
         name: ",".join(filter(None, (os.environ.get(name), "127.0.0.1,localhost")))
@@ -161,16 +163,16 @@ def _closing_note(totals: list[dict[str, Any]], log: Path) -> str:
 
 
 STARTING: Final = 60.0
-"""Seconds that a proxy has for telling its address."""
+"""Seconds within which a proxy prints its address."""
 
 ENDING: Final = 15.0
-"""Seconds that it has for ending, after which it is killed."""
+"""Seconds after which a proxy that does not end is killed."""
 
 ASKING: Final = 5.0
-"""Seconds in which it has to tell its totals."""
+"""Seconds within which a proxy answers with its totals."""
 
 LARGEST_LOG: Final = 10_000_000
-"""Bytes from which on the log of the proxies begins anew."""
+"""Size in bytes at which the log of the proxies is truncated."""
 
 FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -278,7 +280,7 @@ def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
 
 @contextmanager
 def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Pass signals on to a client, as soon as there is one."""
+    """Forward signals to a client, as soon as there is one."""
     clients, early = list[subprocess.Popen[bytes]](), list[int]()
 
     def pass_on(number: int, _: object) -> None:

@@ -1,9 +1,10 @@
-"""A compaction: before and after side by side, with the fate of every message."""
+"""A compaction: before and after, the fate of every message, and what changes it."""
 
 from __future__ import annotations
 
 from foldline.core.economy import pays_after
 from foldline.engine.receipt import Receipt
+from foldline.evaluation.figures import local_time, money, share
 from foldline.inspector.comparison import (
     FATES,
     Fate,
@@ -20,12 +21,9 @@ from foldline.inspector.pages.layout import (
     button,
     details,
     link,
-    moment,
-    money,
     note,
     opening,
     section,
-    share,
     table,
     walk,
 )
@@ -72,7 +70,7 @@ def compaction(
     number = trace.timeline.marks[index]
     less = share(made.before - made.after, made.before)
     sizes = f"{made.before:,} → {made.after:,} tokens, {less} less. Before "
-    time = f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None
+    time = f", {local_time(revision.time)}" if revision.time else None
     return join(
         opening(
             f"{revision.name.capitalize()} {index}",
@@ -109,7 +107,7 @@ def against_log(trace: SessionTrace) -> ViewComparison:
 
 
 def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
-    """Say how many messages met each fate; each is the way to those alone."""
+    """List the fates with their number of messages; each links to those messages."""
     items = []
     if links.live:
         current = None if chosen else "true"
@@ -240,9 +238,70 @@ def _facts(
 
 
 def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -> Child:
-    """Offer to take the last compaction back, where the archive is ours."""
+    """Offer to undo the last compaction, where the archive is ours."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None
     if index != max(trace.in_effect):
         return note("Only the newest compaction in effect can be undone.")
     return button("Undo this compaction…", links.page("undo"))
+
+
+# --- undoing it, or compacting from a message on: each is confirmed first --------------------
+
+
+def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
+    """Ask whether the last compaction is really to be taken back."""
+    last = next(reversed(trace.in_effect.values()), None)
+    if not trace.is_ours or last is None:
+        return opening("Undo", note("There is no compaction that can be undone."))
+    return _confirm(
+        "Undo the last compaction?",
+        [
+            note(f"It will be taken back: {last.receipt}."),
+            note(
+                "What it took out of view is shown to the model again. No program may have the "
+                "session open meanwhile; one that does gets an error at its next change."
+            ),
+        ],
+        "Undo it",
+        links.page("undo"),
+        links.page(),
+        token,
+    )
+
+
+def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> Child:
+    """Ask whether everything from a message on is really to be folded."""
+    if not trace.can_fold(number):
+        words = "This message is not in view, or its session is not in a wire format."
+        return opening("Compact from here", note(words))
+    message = trace.find(number)
+    begins = excerpt(message) if message else ""
+    return _confirm(
+        "Compact from here?",
+        [
+            h("blockquote", begins, dir="auto"),
+            note(
+                "This message and all behind it are folded into a snapshot, made without a model; "
+                "what stands before stays as it is. Everything can be recalled, and undone."
+            ),
+            h("p", h("label", "Remember above all ", h("input", name="focus", size="40"))),
+        ],
+        "Compact",
+        links.page(f"fold/{number}"),
+        links.message(number) or links.page(),
+        token,
+    )
+
+
+def _confirm(title: str, words: Child, yes: str, action: str, back: str, token: str) -> Html:
+    return h(
+        "form",
+        h("h1", title),
+        words,
+        h("input", type="hidden", name="token", value=token),
+        h("p", h("button", yes, class_="strong"), " ", h("a", "No, go back", href=back)),
+        method="post",
+        action=action,
+        class_="confirm",
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final
 
 from foldline.core.config import POLICY_NAMES
 from foldline.engine.policies import policy as named_policy
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import brief, money, share
 from foldline.evaluation.pricing import (
     Bill,
     Show,
@@ -24,14 +25,12 @@ from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
-    brief,
     button,
+    divide,
     link,
-    money,
     note,
     opening,
     section,
-    share,
     table,
     tile,
     tiles,
@@ -70,15 +69,10 @@ def requests_made(trace: SessionTrace) -> tuple[Point, ...]:
     return trace.timeline.points[:-1]
 
 
-def usd(trace: SessionTrace, usage: Usage) -> float | None:
-    """Return what one request costs, in US dollars; None without prices."""
-    return price(trace.model, usage)
-
-
 def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
     """Add up requests, each priced by itself."""
     paid = list(usages)
-    costs = [usd(trace, usage) for usage in paid]
+    costs = [price(trace.model, usage) for usage in paid]
     whole = None if None in costs else sum(filter(None, costs))
     return Total(sum(paid, start=Usage()), len(paid), whole)
 
@@ -103,7 +97,7 @@ def alternatives(
 
     Args:
         trace: The session, of at most `MOST` messages.
-        progress: Is told a fraction of the work and what comes next.
+        progress: Called with a fraction of the work and what comes next.
     """
     if len(trace.log) > MOST:
         words = f"a session of more than {MOST:,} messages is not replayed"
@@ -123,7 +117,7 @@ def alternatives(
         progress(index / len(ways), f"Replaying: {name}")
         try:
             bill = replay(history, make(), window, trace.counter)
-            made.append(Alternative(name, bill, usd(trace, bill.usage)))
+            made.append(Alternative(name, bill, price(trace.model, bill.usage)))
         except FoldlineError as error:
             made.append(Alternative(name, None, None, str(error)))
     return tuple(made)
@@ -184,16 +178,14 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
 
 def _drawing(trace: SessionTrace) -> Html:
     points = requests_made(trace)
-    count = min(COLUMNS, len(points))
-    edges = [len(points) * index // max(1, count) for index in range(count + 1)]
-    bars = [points[a:b] for a, b in pairwise(edges)]
+    bars = divide(points, COLUMNS)
     sums = [
         [part / len(bar) for part in parts(sum((p.usage for p in bar), Usage()))] for bar in bars
     ]
     top = max(map(sum, sums), default=1.0) or 1.0
     drawn: list[Html] = []
     for index, (bar, sizes) in enumerate(zip(bars, sums, strict=True)):
-        x, wide = f"{100 * index / count:.3f}%", f"{86 / count:.3f}%"
+        x, wide = f"{100 * index / len(bars):.3f}%", f"{86 / len(bars):.3f}%"
         ends = accumulate(190 * size / top for size in sizes)
         pieces = [
             rect(x, 200 - end, wide, 190 * size / top, class_=f"paid-{part}")
@@ -256,4 +248,4 @@ def _row(trace: SessionTrace, links: Links, point: Point) -> list[Child]:
     origin = "provider" if point.reported else "counted here"
     broke = f"broken: {point.lost:,} lost" if point.lost else ""
     name = link(f"{number:,}", links.request(number))
-    return [name, money(usd(trace, point.usage)), *parts(point.usage), origin, broke]
+    return [name, money(price(trace.model, point.usage)), *parts(point.usage), origin, broke]

@@ -1,17 +1,261 @@
-"""Does it still know…? A question, and where its answer stands."""
+"""Does it still know…? Where the answer to a question stands, and the page that says so."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from typing import Final, Literal, TypeAlias
+
+from foldline.evaluation.future_use import identifiers
+from foldline.inspector.comparison import SnapshotText
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.knowledge_check import (
-    STANDINGS,
-    KnowledgeCheck,
-    Mention,
-    Standing,
-    check_knowledge,
-)
 from foldline.inspector.pages.layout import Links, form, link, note, number, search
 from foldline.inspector.trace import SessionTrace
+from foldline.recall.answers import find_passages
+from foldline.recall.ranking import RecallQuery, parse_query
+from foldline.recall.sections import cut_sections
+from foldline.values.frames import is_summary
+from foldline.values.messages import Message, visible_texts
+from foldline.values.protect import is_snapshot
+
+Standing: TypeAlias = Literal["here", "snapshot", "handle", "never"]
+
+STANDINGS: Final[dict[Standing, str]] = {
+    "here": "stands in view here",
+    "snapshot": "told in the snapshot",
+    "handle": "only by handle: recall it",
+    "never": "never said",
+}
+
+LONGEST: Final = 1_000
+"""Characters of a query that are read."""
+
+MOST: Final = 12
+"""Passages that an answer has."""
+
+POOL: Final = 200
+"""Messages in which the answer to a question is looked for: those with most of its words."""
+
+POOL_CHARACTERS: Final = 1_500_000
+AROUND: Final = 160
+"""Characters before and behind a hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """
+    A text that answers, and where it stands.
+
+    ``start`` and ``end`` are where the hit lies in ``text``, both 0 where there is none to mark.
+    ``message`` is its id, ``handle`` what recalls it.
+    """
+
+    standing: Standing
+    message: str
+    handle: str
+    role: str
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeCheck:
+    """What is known about a query: the best that holds, and the passages that show it."""
+
+    query: str
+    standing: Standing
+    passages: tuple[Mention, ...]
+    literal: bool
+
+
+def check_knowledge(
+    query: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
+) -> KnowledgeCheck:
+    """
+    Find out whether something that was said is still known.
+
+    A name or a sentence is looked for as it is written, capitals aside; where it stands nowhere,
+    a query of several words is answered by the passages that have to do with it.
+
+    Args:
+        query: A name, a sentence or a question.
+        view: What the model sees.
+        log: Everything that was said until then.
+        handles: Handles by id.
+    """
+    text = " ".join(query[:LONGEST].split())
+    if not text:
+        return KnowledgeCheck("", "never", (), literal=True)
+    places = _Places(view, log, handles)
+    question = parse_query(text) if " " in text else None
+    found, pool = places.search(_Phrase(text), question)
+    if found or question is None:
+        return KnowledgeCheck(text, _best(found), tuple(found), literal=True)
+    order = list(STANDINGS)
+    near = sorted(places.find_related(question, pool), key=lambda one: order.index(one.standing))
+    return KnowledgeCheck(text, _best(near), tuple(near), literal=False)
+
+
+def _best(found: Iterable[Mention]) -> Standing:
+    standings = {mention.standing for mention in found}
+    return next((standing for standing in STANDINGS if standing in standings), "never")
+
+
+class _Phrase:
+    """A text as it is written: blanks of any kind between its words, no letters around it."""
+
+    def __init__(self, text: str) -> None:
+        words = text.lower().split(" ")
+        self.words = sorted(words, key=len, reverse=True)
+        self._bounds = text[0].isalnum(), text[-1].isalnum()
+        # Without flags, and with its first word in front, a pattern is found many times faster.
+        self._pattern = re.compile(r"\s{1,40}".join(map(re.escape, words)))
+
+    def find(self, message: Message) -> tuple[str, int, int] | None:
+        """Return a hit with what stands around it, and where it begins and ends in that."""
+        for text in visible_texts(message):
+            lower = text.lower()
+            if len(lower) != len(text):  # a few capitals become two letters
+                text = lower
+            for match in self._pattern.finditer(lower):
+                start, end = match.span()
+                if not self._within_word(lower, start, end):
+                    first = max(0, start - AROUND)
+                    return text[first : end + AROUND], start - first, end - first
+        return None
+
+    def _within_word(self, text: str, start: int, end: int) -> bool:
+        left, right = self._bounds
+        return (left and _is_letter(text[max(0, start - 1) : start])) or (
+            right and _is_letter(text[end : end + 1])
+        )
+
+
+def _is_letter(text: str) -> bool:
+    return text.isalnum() or text == "_"
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Everything that was said until a request, and what the model saw of it then."""
+
+    view: Sequence[Message]
+    log: Sequence[Message]
+    handles: Mapping[str, str]
+
+    @cached_property
+    def view_by_id(self) -> dict[str, Message]:
+        """What is in view, by its id."""
+        return {message.id: message for message in self.view}
+
+    @cached_property
+    def snapshots(self) -> list[Message]:
+        """What is in view and stands for other messages."""
+        return [m for m in self.view if _stands_for_others(m)]
+
+    def search(
+        self, phrase: _Phrase, question: RecallQuery | None
+    ) -> tuple[list[Mention], list[Message]]:
+        """
+        Go through all texts once, those in view first.
+
+        Returns:
+            Where a phrase stands as it is; and, where it stands nowhere, the messages that hold
+            most words of a question.
+        """
+        in_view = self.view_by_id
+        view = sorted(self.view, key=_stands_for_others)  # those that do are last
+        behind = [m for m in self.log if in_view.get(m.id) is not m and in_view.get(m.id) != m]
+        hidden = {message.id for message in behind}
+        found: list[Mention] = []
+        scored: list[tuple[int, int, Message]] = []
+        counts: dict[Standing, int] = dict.fromkeys(STANDINGS, 0)
+        forms = _forms(question)
+        for index, message in enumerate((*view, *behind)):
+            lower = "\n".join(visible_texts(message)).lower()
+            if all(map(lower.__contains__, phrase.words)):
+                standing = self._literal_standing(message)
+                hit = phrase.find(message) if counts[standing] < MOST else None
+                if hit is not None:
+                    counts[standing] += 1
+                    handle = self.handles.get(message.id, "")
+                    found.append(Mention(standing, message.id, handle, message.role, *hit))
+            elif forms and not found and (index >= len(view) or message.id not in hidden):
+                score = _score(lower, forms)
+                if score:
+                    scored.append((-score, len(lower), message))
+        return found, [] if found else self._pool(scored)
+
+    def _literal_standing(self, message: Message) -> Standing:
+        if self.view_by_id.get(message.id) is not message:
+            return "handle"
+        return "snapshot" if _stands_for_others(message) else "here"
+
+    def _pool(self, scored: list[tuple[int, int, Message]]) -> list[Message]:
+        """Return the best messages in the order of the log; those that are not in it are last."""
+        order = {message.id: index for index, message in enumerate(self.log)}
+        last = len(order)
+        chosen = list[Message]()
+        size = 0
+        for _, length, message in nsmallest(
+            POOL, scored, key=lambda one: (*one[:2], order.get(one[2].id, last))
+        ):
+            size += length
+            if chosen and size > POOL_CHARACTERS:
+                break
+            chosen.append(message)
+        return sorted(chosen, key=lambda message: order.get(message.id, last))
+
+    def find_related(self, question: RecallQuery, pool: Sequence[Message]) -> Iterator[Mention]:
+        """Yield the passages that have most to do with a question, and where each stands."""
+        by_handle = {self.handles.get(message.id, message.id): message for message in pool}
+        snapshot = SnapshotText(self.snapshots)
+        for passage in find_passages(cut_sections(pool, self.handles), question).passages[:MOST]:
+            handle, text = passage.section.handle, passage.text
+            message = by_handle.get(handle.partition(".")[0])
+            if message is not None and _answers(question, f"{passage.section.label}\n{text}"):
+                standing = self._standing(text, message, snapshot)
+                yield Mention(standing, message.id, handle, message.role, text)
+
+    def _standing(self, text: str, message: Message, snapshot: SnapshotText) -> Standing:
+        now = self.view_by_id.get(message.id)
+        if now is not None and _stands_for_others(now):
+            return "snapshot"
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        if now is not None and (
+            now == message or 2 * SnapshotText([now]).quotes(lines) > len(lines)
+        ):
+            return "here"
+        own = identifiers(text)
+        named = own and len(own & snapshot.names) > len(own) / 2
+        return "snapshot" if named or 2 * snapshot.quotes(lines) > len(lines) else "handle"
+
+
+def _forms(question: RecallQuery | None) -> list[tuple[str, ...]]:
+    if question is None:
+        return []
+    return [*(word.beginnings for word in question.words), *((n,) for n in question.names)]
+
+
+def _score(text: str, forms: Sequence[Sequence[str]]) -> int:
+    """Count the words of which one form stands in a text."""
+    return sum(any(map(text.__contains__, one)) for one in forms)
+
+
+def _answers(question: RecallQuery, text: str) -> bool:
+    """Return True if a text has every name of a question, and more than half of its words."""
+    lower = text.lower()
+    held = _score(lower, [word.beginnings for word in question.words])
+    return all(name in lower for name in question.names) and 2 * held > len(question.words)
+
+
+def _stands_for_others(message: Message) -> bool:
+    return is_snapshot(message) or (message.role == "user" and is_summary(message.text))
+
 
 SIGNS = {"here": "=", "snapshot": "❝", "handle": "#", "never": "×"}
 """What stands for each standing beside its colour."""

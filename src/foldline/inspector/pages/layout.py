@@ -1,73 +1,27 @@
-"""What all pages share: their frame, their addresses, and how numbers and times are written."""
+"""What all pages share: frame, navigation, addresses, tables and fields of forms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from foldline.inspector.html import Child, Html, Value, h, join
+from foldline.evaluation.figures import local_time, moment, plural, size
+from foldline.inspector.html import Child, Html, Value, h, join, rect
+from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
-
-_LAST: Final = 253_402_128_000.0
-"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
 
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def brief(number: float) -> str:
-    """Write a number shortly: ``812``, ``12.3k``, ``1.2M``."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            value = number / size
-            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
-    return f"{number:.0f}"
-
-
-def count_noun(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 message``, ``1,200 messages``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def share(part: float, whole: float) -> str:
-    """Write a share in percent: ``12%``, ``<1%``."""
-    fraction = part / whole if whole else 0.0
-    return "<1%" if 0 < fraction < 0.005 else f"{fraction:.0%}"
-
-
-def size(count: int) -> str:
-    """Write a number of bytes: ``812 B``, ``1.4 MB``."""
-    if count < 1_000:
-        return f"{count} B"
-    return f"{count / 1e3:.0f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
-
-
-def money(usd: float | None) -> str:
-    """Write US dollars: ``$0.0042``, ``$12.30``; a dash where they are not known."""
-    if usd is None:
-        return "–"
-    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
-
-
-def moment(seconds: float) -> datetime:
-    """Turn seconds since 1970 into a time here; one that no calendar has becomes the nearest."""
-    return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC).astimezone()
-
-
 def ago(seconds: float) -> str:
-    """Say how long ago something was: ``3 hours ago``."""
+    """Write a length of time since now: ``3 hours ago``."""
     for size_, unit in _UNITS:
         if seconds >= size_:
-            return f"{count_noun(int(seconds // size_), unit)} ago"
+            return f"{plural(int(seconds // size_), unit)} ago"
     return "just now"
-
-
-def one_line(text: str, most: int = 120) -> str:
-    """Return the beginning of a text as one line."""
-    words = " ".join(text[: most * 4].split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +113,7 @@ def page(title: str, header: Child, main: Child, version: str = "", refresh: int
 
 
 def footer() -> Html:
-    """Say how the pages are used with the keyboard."""
+    """Write the footer: the keys, and that nothing leaves this machine."""
     keys = (("/", "search"), ("←", "request before"), ("→", "request after"), ("t", "theme"))
     return h(
         "footer",
@@ -169,7 +123,7 @@ def footer() -> Html:
 
 
 def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
-    """Write the line at the top: where one is, and the way back."""
+    """Write the breadcrumbs at the top of a page."""
     items = [
         h("li", link(name, href) if href else h("span", name, aria_current="page"))
         for name, href in crumbs
@@ -184,7 +138,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
 
 
 def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
-    """Write what stands above every page of a session."""
+    """Write the header of every page of a session: breadcrumbs, tabs, and what it is."""
     tabs = [
         h("li", link(name, links.page(path), aria_current="page" if path == tab else None))
         for path, name in TABS
@@ -198,13 +152,13 @@ def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> H
 
 
 def about(trace: SessionTrace, now: float) -> Html:
-    """Say in one line what a session is."""
+    """Describe a session in one line."""
     source, model = trace.source, trace.model
     facts: list[Child] = [
         source.agent,
         source.project or None,
         f"{model.name or 'model not named'}{'' if model.resolved else ' (window assumed)'}",
-        count_noun(len(trace.log), "message"),
+        plural(len(trace.log), "message"),
         size(source.size),
         when(source.changed, now),
     ]
@@ -219,12 +173,12 @@ def link(words: Child, href: str | None, **attributes: Value) -> Child:
 
 
 def button(words: str, href: str, **attributes: Value) -> Html:
-    """Write a link that looks like what one presses."""
+    """Write a link that looks like a button."""
     return h("p", h("a", words, href=href, class_="button", **attributes))
 
 
 def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html:
-    """Write the ways to what stands before and after."""
+    """Write the links to the previous and the next item."""
     return h(
         "p",
         link(f"← {noun} before", before, rel="prev") if before else None,
@@ -236,24 +190,24 @@ def walk(noun: str, before: str | None, after: str | None, *more: Child) -> Html
 
 
 def opening(title: str, *content: Child, **attributes: Value) -> Html:
-    """Write the part that a page begins with, under the title of the page."""
+    """Write the first section of a page, under the title of the page."""
     return h("section", h("h1", title), *content, **attributes)
 
 
 def section(title: str, *content: Child, **attributes: Value) -> Html:
-    """Write a part of a page under its title."""
+    """Write a section of a page under its title."""
     return h("section", h("h2", title), *content, **attributes)
 
 
 def form(links: Links, path: str, *fields: Child, class_: str = "inline", **rest: Value) -> Html:
-    """Write a form that asks for a page of a session; what every address keeps goes along."""
+    """Write a form that requests a page of a session, with the parameters of every address."""
     keep = [hidden_field(name, value) for name, value in links.around]
     action = f"{links.base}{path}"
     return h("form", keep, fields, method="get", action=action, class_=class_, **rest)
 
 
 def hidden_field(name: str, value: str) -> Html:
-    """Write a field that nobody sees."""
+    """Write a hidden field."""
     return h("input", type="hidden", name=name, value=value)
 
 
@@ -263,16 +217,16 @@ def number(name: str, value: Value = None, **attributes: Value) -> Html:
 
 
 def search(value: str, placeholder: str, **attributes: Value) -> Html:
-    """Write the field that one searches in."""
+    """Write the search field of a page."""
     fixed: dict[str, Value] = {"type": "search", "name": "q", "id": "search"}
     asks: dict[str, Value] = {"placeholder": placeholder, "autocomplete": "off"}
     return h("input", value=value, **fixed, **asks, **attributes)
 
 
 def when(changed: float, now: float) -> Html:
-    """Say how long ago something was; both in seconds since 1970."""
-    at = moment(changed)
-    exact, words = at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M}"
+    """Write how long ago something was; both in seconds since 1970."""
+    at = moment(changed).astimezone()
+    exact, words = at.isoformat(timespec="seconds"), local_time(changed)
     return h("time", ago(now - changed), datetime=exact, title=words)
 
 
@@ -282,7 +236,7 @@ def tiles(*figures: Html) -> Html:
 
 
 def details(summary: Child, *content: Child, **attributes: Value) -> Html:
-    """Write what is shown to whoever opens it."""
+    """Write a summary that can be opened to show its content."""
     return h("details", h("summary", summary), content, **attributes)
 
 
@@ -292,7 +246,7 @@ def tile(name: str, value: Child, note: Child = None) -> Html:
 
 
 def note(words: Child, kind: str = "note") -> Html:
-    """Write a remark that stands apart."""
+    """Write a remark in a paragraph of its own."""
     return h("p", words, class_=kind)
 
 
@@ -349,14 +303,14 @@ class ListPage:
         return slice(self.chosen * self.most, min(self.size, (self.chosen + 1) * self.most))
 
     def words(self, noun: str) -> str:
-        """Say which things it has."""
+        """Describe which things the page has."""
         first, end = self.held.start, self.held.stop
         return f"{noun} {first + 1:,} to {end:,} of {self.size:,}" if self.size else f"No {noun}"
 
     def nav(
         self, links: Links, path: str, words: str, label: str = "Pages", **rest: str | int
     ) -> Html:
-        """Write which page it is, and the ways to others: first, before, after, last."""
+        """Write which page it is, with links to the first, previous, next and last one."""
         at, end = self.chosen, self.count
         places = (("first", 0), ("before", at - 1), ("after", at + 1), ("last", end - 1))
         ways = [
@@ -365,3 +319,37 @@ class ListPage:
             if links.live and 0 <= place < end and place != at
         ]
         return h("nav", h("span", words), ways, class_="pages", aria_label=label)
+
+
+# --- drawings: columns, and kinds of tokens in their colours ---------------------------------
+
+
+def divide(points: Sequence[Point], most: int) -> list[Sequence[Point]]:
+    """Divide requests among at most ``most`` columns of a drawing."""
+    count = min(most, len(points))
+    edges = [len(points) * index // max(1, count) for index in range(count + 1)]
+    return [points[start:end] for start, end in pairwise(edges)]
+
+
+def kind_name(kind: str) -> Html:
+    """Write the name of a kind behind its colour."""
+    colour = h("span", class_=f"swatch kind-{BANDS.index(kind)}", aria_hidden="true")
+    return join(colour, " ", _label(kind))
+
+
+def _label(kind: str) -> str:
+    short = {"tools": "tool schemas", "tool calls": "calls", "tool results": "results"}
+    return short.get(kind, kind)
+
+
+def draw_bar(sizes: Sequence[int], whole: int) -> Html:
+    """Draw the tokens of one request as a bar."""
+    pieces, left = [], 0.0
+    for band, tokens in enumerate(sizes):
+        width = 100 * tokens / max(1, whole)
+        if tokens:
+            name = h("title", f"{_label(BANDS[band])}: {tokens:,}")
+            place = (f"{left:.2f}%", "0", f"{width:.2f}%", "12")
+            pieces.append(rect(*place, name, class_=f"kind-{band}"))
+        left += width
+    return join(h("svg", pieces, class_="bar", width="100%", height="12", aria_hidden="true"))

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from foldline.inspector.chart import draw_bar, named
+from foldline.evaluation.figures import plural, share, shorten, size
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (
     Links,
     ListPage,
     button,
-    count_noun,
     details,
+    draw_bar,
+    kind_name,
     link,
     note,
-    one_line,
     opening,
     section,
-    share,
-    size,
     table,
     walk,
 )
@@ -128,9 +126,9 @@ def excerpt(message: Message, most: int = 160) -> str:
     for part in message.parts:
         match part:
             case Text() | Thinking() | ToolResult() if part.text.strip():
-                return one_line(part.text, most)
+                return shorten(part.text, most)
             case ToolCall():
-                return one_line(f"{part.name} {part.arguments}", most)
+                return shorten(f"{part.name} {part.arguments}", most)
             case Media():
                 return f"[{part.kind} {part.media_type}]"
             case Omitted():
@@ -272,7 +270,7 @@ def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
     words: Child = None
     if index:
         gap = number - since
-        when = "just before this request" if not gap else f"{count_noun(gap, 'request')} ago"
+        when = "just before this request" if not gap else f"{plural(gap, 'request')} ago"
         change = h("a", f"{index}", href=links.compaction(index))
         words = h("span", "Last change of the view: ", change, f", {when}")
     ask = h("a", "Does it know…?", href=links.page("knows", at=number))
@@ -282,7 +280,7 @@ def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
 def _figures(trace: SessionTrace, point: Point) -> Html:
     whole = point.tokens
     rows: list[list[Child]] = [
-        [named(name), tokens, share(tokens, whole)]
+        [kind_name(name), tokens, share(tokens, whole)]
         for name, tokens in zip(BANDS, point.sizes, strict=True)
         if tokens
     ]

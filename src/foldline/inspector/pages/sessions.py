@@ -11,19 +11,16 @@ from urllib.parse import urlencode
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
+from foldline.evaluation.figures import money, parse_whole, plural, shorten, size
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.cost import sum_usage
 from foldline.inspector.pages.layout import (
     ListPage,
-    count_noun,
     hidden_field,
-    money,
     note,
-    one_line,
     opening,
     search,
-    size,
     when,
     wide,
 )
@@ -75,12 +72,11 @@ class SortOrder:
     def of(cls, fields: Mapping[str, str]) -> SortOrder:
         """Read the fields of an address."""
         column = fields.get("sort", "changed")
-        page = fields.get("page", "0")
         return cls(
             fields.get("q", "")[:200],
             column if column in COLUMNS else "changed",
             fields.get("order") == "rising",
-            int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0,
+            parse_whole(fields.get("page", "")) or 0,
         )
 
 
@@ -108,11 +104,11 @@ def sessions(
     part = ListPage.of(len(matching), PAGE, order.page)
     rows = [_row(one, known.get(one.key), now) for one in matching[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
-    going = f"; {count_noun(left, 'session')} still to be measured" if left else ""
+    going = f"; {plural(left, 'session')} still to be measured" if left else ""
     return opening(
         "Sessions",
         _filter(order),
-        h("p", f"{count_noun(len(matching), 'session')}{going}.", class_="note", id="count"),
+        h("p", f"{plural(len(matching), 'session')}{going}.", class_="note", id="count"),
         wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
         if rows
         else note(
@@ -149,7 +145,7 @@ def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
         numbers = [known.messages, known.tokens, known.compactions, money(known.usd)]
     return h(
         "tr",
-        h("th", h("a", one_line(one.title, 80), href=f"/s/{one.key}"), scope="row"),
+        h("th", h("a", shorten(one.title, 80), href=f"/s/{one.key}"), scope="row"),
         h("td", one.agent),
         h("td", h("span", _tail(one.project), title=one.project)),
         h("td", size(one.size), class_="number"),
@@ -243,8 +239,8 @@ class SessionSurvey:
                 threading.Thread(target=self._run, daemon=True).start()
         return known, len(missing)
 
-    def note(self, listed: SessionEntry, trace: SessionTrace) -> None:
-        """Take what is known of a session that was opened."""
+    def record(self, listed: SessionEntry, trace: SessionTrace) -> None:
+        """Record the figures of a session that was opened."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
     def _figures(self, one: SessionEntry) -> SessionFigures | None:

@@ -7,19 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from foldline.evaluation.breakdown import WASTE, find_superseded, home_kind
-from foldline.inspector.chart import named
+from foldline.evaluation.figures import brief, share, shorten
 from foldline.inspector.html import Child, Html, h, join, rect
-from foldline.inspector.pages.layout import (
-    Links,
-    brief,
-    link,
-    note,
-    one_line,
-    opening,
-    section,
-    share,
-    table,
-)
+from foldline.inspector.pages.layout import Links, kind_name, link, note, opening, section, table
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import SessionTrace
@@ -257,7 +247,7 @@ def _place_title(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Htm
     if room < 5 or box.height < 2.2 * tall:
         return box, None
     rest = Box(box.x + 1, box.y + tall, max(0.0, box.width - 2), max(0.0, box.height - tall - 1))
-    return rest, h("text", one_line(words, room), x=box.x + 5, y=box.y + 14, class_=kind)
+    return rest, h("text", shorten(words, room), x=box.x + 5, y=box.y + 14, class_=kind)
 
 
 def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str) -> Html:
@@ -278,7 +268,7 @@ def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str)
 def _kinds(trace: SessionTrace) -> Html:
     stats = trace.stats
     rows: list[list[Child]] = [
-        [named(kind.name), kind.tokens, share(kind.tokens, stats.tokens), kind.count]
+        [kind_name(kind.name), kind.tokens, share(kind.tokens, stats.tokens), kind.count]
         for kind in stats.kinds
     ]
     prompt = "system prompt and tools" if trace.is_ours else "a system prompt"
@@ -299,7 +289,7 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
 
     def place(index: int, what: str) -> Child:
         where = links.message(trace.current.messages[index].id)
-        return link(f"#{index:,} {one_line(what, 40)}", where)
+        return link(f"#{index:,} {shorten(what, 40)}", where)
 
     tools: Rows = [
         [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
@@ -308,10 +298,10 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
     paths: Rows = []
     for file in stats.files[:ROWS]:
         done = ", ".join(f"{name} {count}×" for name, count in file.operations.items())
-        paths.append([*sized(one_line(file.path, 300), file.tokens), done])
+        paths.append([*sized(shorten(file.path, 300), file.tokens), done])
     largest: Rows = []
     for one in stats.largest[:ROWS]:
-        begins = h("span", one_line(one.text, 160), dir="auto")
+        begins = h("span", shorten(one.text, 160), dir="auto")
         largest.append([*sized(place(one.index, one.what), one.tokens), begins])
     waste: Rows = [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste]
     calls, kinds = (">calls", ">failed", ">in calls", ">in results"), (">count", "what it is")

@@ -104,7 +104,7 @@ def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[Chun
             continue
         counts = _terms(reading.title, chunk.heading, chunk.text)
         row = ChunkRow(
-            reading.place(chunk.first_line),
+            reading.place(chunk.shorten),
             reading.place(chunk.last_line),
             chunk.fresh - chunk.start,
             chunk.tokens,

@@ -7,9 +7,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from tests.cli.sample import conversation
 
+from foldline.cli.drawing import STYLES, Screen, bar
 from foldline.cli.output import flexible, table
-from foldline.cli.screen import Screen
+from foldline.evaluation.breakdown import KINDS, Share, by_kind
+from foldline.formats.registry import dialect
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
+
+
+def test_every_kind_has_a_colour_of_its_own() -> None:
+    assert set(STYLES) == set(KINDS)
+    assert len(set(STYLES.values())) == len(KINDS)
+
+
+def test_a_conversation_is_divided_among_coloured_kinds() -> None:
+    messages = dialect("openai-chat").decode(conversation()).messages
+    counter = TokenCounter(choose_counter())
+    parts = by_kind(messages, counter)
+    assert [part.name for part in parts] == [
+        "system",
+        "user",
+        "assistant",
+        "tool calls",
+        "tool results",
+    ]
+    assert sum(part.tokens for part in parts) == counter.messages(messages)
+
+
+CALLS = Share("tool calls", 30, 1)
+RESULTS = Share("tool results", 70, 1)
+
+
+@pytest.mark.parametrize("width", [1, 7, 10, 80])
+def test_a_bar_is_as_wide_as_it_shall_be(width: int) -> None:
+    assert len(bar([CALLS, RESULTS], 100, width).plain) == width
+    assert bar([CALLS], 100, 10).plain == "███░░░░░░░"
+    assert bar([CALLS], 100, 10, blocks=False).plain == "###......."
+
+
+def test_something_is_never_drawn_as_nothing() -> None:
+    assert bar([Share("media", 1, 1)], 100_000, 10).plain.startswith("█")
+    assert "█" not in bar([], 100, 10).plain
 
 
 class Closed(io.StringIO):

@@ -8,7 +8,7 @@ from tests.inspector.sample import from_our_file
 
 from foldline.core.config import POLICY_NAMES, Config
 from foldline.errors import BudgetError
-from foldline.inspector.simulation import SimulationSettings, as_toml, attempt, read_settings
+from foldline.inspector.pages.what_if import SimulationSettings, as_toml, attempt, read_settings
 from foldline.inspector.trace import SessionTrace
 
 

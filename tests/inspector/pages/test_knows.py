@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.cli.sample import PLANTED
 from tests.inspector.sample import from_our_archive
 
-from foldline.inspector.knowledge_check import check_knowledge
+from foldline.inspector.pages.knows import check_knowledge
 from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import Message, Text
 
