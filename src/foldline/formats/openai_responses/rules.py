@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline.formats.dialect import FieldCheck, Violation, check_fields, is_a, is_filled
-from foldline.formats.openai_responses.read import ROLES
-from foldline.formats.openai_responses.write import KINDS, LOCAL_SHELL, OUTPUTS, call_number
+from foldline.formats.openai_responses.read import KINDS, LOCAL_SHELL, OUTPUTS, ROLES, call_number
 
 _WRITTEN = frozenset({"output_text", "refusal"})
 _GIVEN = frozenset({"input_text", "input_image", "input_file", "input_audio"})

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from foldline.errors import InputError
-from foldline.formats.openai_responses.write import KINDS, OUTPUTS
+from foldline.formats.openai_responses.read import KINDS, OUTPUTS
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
 """What the SDK writes on items for itself, and leaves out when it sends them."""
