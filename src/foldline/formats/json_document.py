@@ -243,6 +243,13 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
+def is_list_of_objects(value: Any, *keys: str) -> bool:
+    """Return True for a list, not an empty one, of objects that all have these keys."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(item, dict) and item.keys() >= set(keys) for item in value)
+
+
 class JsonFormat(ABC):
     """
     A kind of JSON document with conversations in it.
