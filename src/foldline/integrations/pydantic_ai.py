@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.core.asks import Ask, ModelLimits, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
 from foldline.integrations.following import MOST, Follower, FollowerPool, archive_name
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
+from foldline.models.completion import read_stop
 from foldline.session import Session
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
@@ -35,13 +36,6 @@ try:
     from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
-
-STOPS: Final[Mapping[str, Stop]] = {
-    "length": "length",
-    "content_filter": "refusal",
-    "tool_call": "tools",
-}
-"""Why a model stopped; anything else is an ordinary end."""
 
 ONE: Final = "conversation"
 """What a conversation is called that has no name."""
@@ -242,7 +236,7 @@ class ModelAnswers:
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}
         )
         text = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
-        stop = STOPS.get(answer.finish_reason or "", "end")
+        stop = read_stop(answer.finish_reason, "end")
         return Reply(
             text, stop=stop, model=answer.model_name or "", usage=read_usage(answer.usage)
         )

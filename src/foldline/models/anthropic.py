@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foldline.core.asks import Stop
 from foldline.models.completion import (
     Completion,
     CompletionRequest,
@@ -16,6 +15,7 @@ from foldline.models.completion import (
     malformed_answer,
     mapping,
     objects,
+    read_stop,
     shared_fields,
     text,
     truncated_stream,
@@ -28,16 +28,6 @@ VERSION: Final = "2023-06-01"
 
 UNCAPPED: Final = 16_384
 """The cap where none is given, in tokens: what a session reserves for the answer."""
-
-STOPS: Final[dict[str, Stop]] = {
-    "end_turn": "end",
-    "stop_sequence": "end",
-    "max_tokens": "length",
-    "tool_use": "tools",
-    "pause_turn": "unknown",
-    "refusal": "refusal",
-    "model_context_window_exceeded": "overflow",
-}
 
 
 class AnthropicProtocol:
@@ -70,7 +60,7 @@ class AnthropicProtocol:
         blocks = objects(body["content"])
         reply, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
         tool_uses = (b for b in blocks if b.get("type") == "tool_use")
-        stop = STOPS.get(text(body.get("stop_reason")), "unknown")
+        stop = read_stop(body.get("stop_reason"))
         return Completion(
             messages=({"role": "assistant", "content": blocks},) if blocks else (),
             text=reply,

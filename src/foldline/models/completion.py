@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.errors import InputError, ModelError
@@ -14,6 +14,26 @@ from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import ToolCall, Usage
 
 Piece: TypeAlias = Literal["text", "thinking", "call"]
+
+STOPS: Final[Mapping[str, Stop]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "stop": "end",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "length": "length",
+    "tool_use": "tools",
+    "tool_calls": "tools",
+    "tool_call": "tools",
+    "function_call": "tools",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "safety": "refusal",
+    "model_context_window_exceeded": "overflow",
+    "context_length_exceeded": "overflow",
+    "model_length": "overflow",
+}
+"""Why a model stopped, by the words of all providers and frameworks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +210,11 @@ def call(number: Any, name: Any, arguments: Any) -> ToolCall:
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(text(number) or None, text(name), arguments)
+
+
+def read_stop(reason: Any, default: Stop = "unknown") -> Stop:
+    """Return why a model stopped, by the word of its provider in any case of letters."""
+    return STOPS.get(text(reason).lower(), default)
 
 
 def with_calls(completion: Completion) -> Completion:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.core.asks import Stop
 from foldline.models.completion import (
     Completion,
     CompletionRequest,
@@ -17,6 +16,7 @@ from foldline.models.completion import (
     malformed_answer,
     mapping,
     objects,
+    read_stop,
     shared_fields,
     text,
     truncated_stream,
@@ -25,16 +25,6 @@ from foldline.models.completion import (
 from foldline.models.errors import provider_error
 from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.usage import read_usage
-
-STOPS: Final[dict[str, Stop]] = {
-    "stop": "end",
-    "length": "length",
-    "content_filter": "refusal",
-    "tool_calls": "tools",
-    "function_call": "tools",
-    "model_context_window_exceeded": "overflow",
-    "model_length": "overflow",
-}
 
 
 class OpenAIChatProtocol:
@@ -78,13 +68,12 @@ class OpenAIChatProtocol:
             raise provider_error(choice)
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
-        reason = text(choice.get("finish_reason"))
         content = message.get("content")
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
             text=text(content) or "".join(text(part.get("text")) for part in objects(content)),
             calls=tuple(_calls(message)),
-            stop="refusal" if refusal else STOPS.get(reason, "unknown"),
+            stop="refusal" if refusal else read_stop(choice.get("finish_reason")),
             usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking=text(message.get("reasoning_content")) or text(message.get("reasoning")),

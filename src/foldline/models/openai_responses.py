@@ -16,6 +16,7 @@ from foldline.models.completion import (
     malformed_answer,
     mapping,
     objects,
+    read_stop,
     shared_fields,
     text,
     truncated_stream,
@@ -28,13 +29,6 @@ from foldline.values.usage import read_usage
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""
-
-INCOMPLETE: Final[dict[str, Stop]] = {
-    "max_output_tokens": "length",
-    "content_filter": "refusal",
-    "model_context_window_exceeded": "overflow",
-    "context_length_exceeded": "overflow",
-}
 
 
 class OpenAIResponsesProtocol:
@@ -102,8 +96,7 @@ def _calls(items: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
 def _stop(body: Mapping[str, Any]) -> Stop:
     if body.get("status") != "incomplete":
         return "end" if body.get("status") == "completed" else "unknown"
-    reason = text(mapping(body.get("incomplete_details")).get("reason"))
-    return INCOMPLETE.get(reason, "unknown")
+    return read_stop(mapping(body.get("incomplete_details")).get("reason"))
 
 
 # --- streams -----------------------------------------------------------------------------------

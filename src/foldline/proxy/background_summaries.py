@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
-from foldline.models.ask_adapter import reader_of
 from foldline.models.catalogue import Catalogue, choose_summarizer
-from foldline.models.client import Client
+from foldline.models.client import Client, priced_limits
 from foldline.models.completion import ProviderProtocol
 from foldline.models.endpoint import Endpoint, Secret
 from foldline.models.factory import PROTOCOLS
@@ -122,7 +121,7 @@ class SessionSummarizer:
     @cached_property
     def reader(self) -> ModelLimits:
         """What the model reads at most."""
-        return replace(reader_of(self.name, self.info, 0), background=True)
+        return replace(priced_limits(self.name, self.info, 0), background=True)
 
     def __call__(self, ask: Ask) -> Reply:
         """Answer; errors are part of the Reply."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike
-from foldline.core.asks import Ask, ModelLimits, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.formats.registry import dialect
+from foldline.models.completion import read_stop
 from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
@@ -16,19 +17,6 @@ CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
 
 NOSTREAM: Final = "nostream"
 """The tag by which LangGraph leaves the tokens of a model out of what the user sees."""
-
-STOPS: Final[Mapping[str, Stop]] = {
-    "length": "length",
-    "max_tokens": "length",
-    "MAX_TOKENS": "length",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-    "SAFETY": "refusal",
-    "model_context_window_exceeded": "overflow",
-    "tool_calls": "tools",
-    "tool_use": "tools",
-}
-"""Why a model stopped, in the words of the providers; anything else is an ordinary end."""
 
 
 class ChatModelSummarizer:
@@ -76,7 +64,7 @@ class ChatModelSummarizer:
     def _reply(self, response: Any) -> Reply:
         message = dialect("langchain").decode([response]).messages[0]
         metadata = getattr(response, "response_metadata", None) or {}
-        stop = STOPS.get(str(metadata.get("finish_reason") or metadata.get("stop_reason")), "end")
+        stop = read_stop(metadata.get("finish_reason") or metadata.get("stop_reason"), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
