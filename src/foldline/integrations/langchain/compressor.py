@@ -142,7 +142,7 @@ class Compressor:
     def tools(self) -> list[Any]:
         """The tool ``recall``, for the tools of an agent or a ``ToolNode`` of the graph."""
         # Imported here: it loads the whole of LangChain, which nothing else here needs.
-        from foldline.integrations.langchain.session_tools import session_tools
+        from foldline.integrations.langchain.middleware import session_tools
 
         return list(session_tools(self._running, ("recall",)))
 
