@@ -125,7 +125,7 @@ class ConversationMatcher:
         return found if found is not None and found.ids and shared == len(found.ids) else None
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         with self._guard:
             while self._open:
                 self._open.popitem()[1].session.close()
@@ -260,7 +260,8 @@ def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> N
     """Append what is new in a request."""
     session, done = conversation.session, len(conversation.ids)
     if conversation.around != request.around:
-        session.surround(system=request.system, tools=request.tools)
+        system, tools = request.surroundings
+        session.surround(system=system, tools=tools)
         conversation.around = request.around
     fresh = range(done, len(request.ids))
     if not fresh:

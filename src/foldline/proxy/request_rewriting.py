@@ -174,7 +174,7 @@ class RequestRewriter:
             conversation.answer = (decision.length, usage)
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         self._conversations.close()
 
     # --- one decision --------------------------------------------------------------------------

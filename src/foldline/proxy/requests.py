@@ -120,18 +120,9 @@ class ConversationRequest:
         return self.endpoint.dialect, bool(self.body.fields.get("tools"))
 
     @property
-    def tools(self) -> list[Any]:
-        """The tools that it offers."""
-        tools = self.body.fields.get("tools")
-        return tools if isinstance(tools, list) else []
-
-    @cached_property
-    def system(self) -> str:
-        """The system prompt that stands beside the messages."""
-        value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
-        blocks = value if isinstance(value, list) else [{"text": value}]
-        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-        return "\n".join(text for text in texts if isinstance(text, str))
+    def surroundings(self) -> tuple[str, tuple[Any, ...]]:
+        """The system prompt and the tools that stand beside the messages."""
+        return dialect(self.endpoint.dialect).surroundings(self.body.fields)
 
     @cached_property
     def around(self) -> bytes:

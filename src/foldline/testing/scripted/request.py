@@ -82,7 +82,7 @@ class ReceivedRequest:
     def transcript(self) -> Transcript:
         """The decoded request; without messages when it cannot be decoded."""
         try:
-            return dialect(self.format).decode(_as_list(self.body, self.format))
+            return dialect(self.format).decode(self.body)
         except (FoldlineError, RecursionError):
             return Transcript((), self.format)
 
@@ -108,14 +108,6 @@ def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
     out = {name.lower(): value for name, value in headers.items()}
     secret = [name for name in out if any(word in name for word in SECRET_WORDS)]
     return out | dict.fromkeys(secret, "(hidden)")
-
-
-def _as_list(body: Any, name: str) -> Any:
-    """Write the input of a Responses request that is one text as the list that it stands for."""
-    given = body.get("input") if isinstance(body, dict) else None
-    if name == "openai-responses" and isinstance(given, str):
-        return body | {"input": [{"role": "user", "content": given}]}
-    return body
 
 
 class TokenMeter:
