@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.formats.arrangement import Slot
-from foldline.formats.fields import text_or, token_counts
+from foldline.formats.fields import text_or, token_counts, usage_of
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import (
     JsonDraft,
@@ -91,10 +91,9 @@ class _Draft:
         """Give the reported tokens to the newest item of the model."""
         last = info.get("last_token_usage") if isinstance(info, dict) else None
         keys = ("input_tokens", "output_tokens", "cached_input_tokens")
-        given, output, cached = token_counts(last, *keys)
-        cached = min(cached, given)
-        if (given or output) and self.newest >= 0:
-            self.usage[self.newest] = Usage(given - cached, output, cached)
+        usage = usage_of(*token_counts(last, *keys))
+        if usage is not None and self.newest >= 0:
+            self.usage[self.newest] = usage
 
     def roll_back(self, turns: Any) -> None:
         """Leave out the newest turns of the user and everything behind them."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.arrangement import weave
-from foldline.formats.fields import expect, named_errors, text_or, token_counts
+from foldline.formats.fields import expect, named_errors, text_or, token_counts, usage_of
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import JsonDocument, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines
@@ -249,8 +249,7 @@ def _answer(call: dict[str, Any], number: int) -> list[dict[str, Any]]:
 def _usage(record: dict[str, Any]) -> Usage | None:
     keys = ("input", "output", "thoughts", "cached")
     given, output, thoughts, cached = token_counts(record.get("tokens"), *keys)
-    cached = min(cached, given)
-    return Usage(given - cached, output + thoughts, cached) if given or output else None
+    return usage_of(given, output + thoughts, cached)
 
 
 # --- writing -------------------------------------------------------------------------------
