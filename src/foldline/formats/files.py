@@ -29,7 +29,7 @@ _CLASSES = {
     "gemini-contents": ("embedded", "GeminiContents"),
     "droid": ("wire_file", "Droid"),
     "moatless": ("embedded", "Moatless"),
-    "magentic-one": ("magentic_one", "MagenticOne"),
+    "magentic-one": ("embedded", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
 _EXCERPT_LENGTH = 60
