@@ -11,6 +11,7 @@ from foldline.models.completion import (
     CompletionRequest,
     Delta,
     Piece,
+    ProviderProtocol,
     call,
     malformed_answer,
     mapping,
@@ -30,7 +31,7 @@ UNCAPPED: Final = 16_384
 """The cap where none is given, in tokens: what a session reserves for the answer."""
 
 
-class AnthropicProtocol:
+class AnthropicProtocol(ProviderProtocol):
     """The Messages API."""
 
     dialect = "anthropic"
@@ -73,7 +74,7 @@ class AnthropicProtocol:
         )
 
     def assembler(self) -> AnthropicAssembler:
-        """Return what puts a stream together."""
+        """Return an assembler of content blocks."""
         return AnthropicAssembler()
 
 

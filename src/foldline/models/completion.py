@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.errors import InputError, ModelError
@@ -129,27 +130,26 @@ class Assembler(Protocol):
         ...
 
 
-class ProviderProtocol(Protocol):
-    """How one protocol writes requests and reads answers."""
+class ProviderProtocol(ABC):
+    """
+    How one protocol writes requests and reads answers.
 
-    @property
-    def dialect(self) -> str:
-        """The name of the wire format of its messages, as `foldline.formats` calls it."""
-        ...
+    ``dialect`` is the wire format of its messages, as `foldline.formats` calls it; ``path`` is
+    where requests go, below the base URL.
+    """
 
-    @property
-    def path(self) -> str:
-        """Where requests go, below the base URL."""
-        ...
+    dialect: ClassVar[str]
+    path: ClassVar[str]
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return what opens the door; ``key`` may be empty."""
-        ...
+        """Return the headers of authentication: a bearer token, none without a key."""
+        return {"authorization": f"Bearer {key}"} if key else {}
 
+    @abstractmethod
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request."""
-        ...
 
+    @abstractmethod
     def read(self, body: Mapping[str, Any]) -> Completion:
         """
         Read an answer.
@@ -157,16 +157,10 @@ class ProviderProtocol(Protocol):
         Raises:
             ModelError: It is none.
         """
-        ...
 
+    @abstractmethod
     def assembler(self) -> Assembler:
-        """Return what puts a stream together."""
-        ...
-
-
-def bearer(key: str) -> dict[str, str]:
-    """Return the header of a key that is sent as a bearer token; none without a key."""
-    return {"authorization": f"Bearer {key}"} if key else {}
+        """Return an assembler for the answer of one stream."""
 
 
 def shared_fields(request: CompletionRequest) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from foldline.models.completion import (
     CompletionRequest,
     Delta,
     Piece,
-    bearer,
+    ProviderProtocol,
     call,
     malformed_answer,
     mapping,
@@ -27,11 +27,10 @@ from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.usage import read_usage
 
 
-class OpenAIChatProtocol:
+class OpenAIChatProtocol(ProviderProtocol):
     """Chat completions."""
 
     dialect = "openai-chat"
-    headers = staticmethod(bearer)
     path = "/chat/completions"
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
@@ -82,7 +81,7 @@ class OpenAIChatProtocol:
         return with_calls(done)
 
     def assembler(self) -> ChatAssembler:
-        """Return what puts a stream together."""
+        """Return an assembler of deltas."""
         return ChatAssembler()
 
 

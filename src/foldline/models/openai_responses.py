@@ -11,7 +11,7 @@ from foldline.models.completion import (
     CompletionRequest,
     Delta,
     Piece,
-    bearer,
+    ProviderProtocol,
     call,
     malformed_answer,
     mapping,
@@ -31,11 +31,10 @@ CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""
 
 
-class OpenAIResponsesProtocol:
+class OpenAIResponsesProtocol(ProviderProtocol):
     """The Responses API."""
 
     dialect = "openai-responses"
-    headers = staticmethod(bearer)
     path = "/responses"
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
@@ -84,7 +83,7 @@ class OpenAIResponsesProtocol:
         return with_calls(done)
 
     def assembler(self) -> ResponsesAssembler:
-        """Return what puts a stream together."""
+        """Return an assembler of items."""
         return ResponsesAssembler()
 
 

@@ -206,7 +206,7 @@ class Sender:
                     done = self._read(_object(await response.whole()))
                 else:
                     assembler, decoder = self.protocol.assembler(), SSEDecoder()
-                    secret_filter = SecretFilter(self.endpoint.echoes())
+                    secret_filter = SecretFilter(self.endpoint.keys_to_redact())
                     async with aclosing(response.chunks) as chunks:
                         async for chunk in chunks:
                             for event in decoder.feed(chunk):
@@ -227,7 +227,7 @@ class Sender:
 
     def _read(self, body: dict[str, Any]) -> Completion:
         """Read an answer; a server that echoes the key must not bring it into a conversation."""
-        return self.protocol.read(without(body, self.endpoint.echoes()))
+        return self.protocol.read(without(body, self.endpoint.keys_to_redact()))
 
     def _outgoing(self, request: CompletionRequest) -> Outgoing:
         try:

@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Final, TypeAlias, TypeVar
-from urllib.parse import urljoin
 
 import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
-from foldline.models.endpoint import same_origin
 from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
@@ -104,9 +102,9 @@ class Transport:
             if response.status_code not in MOVED:
                 return response
             await response.aclose()
-            target = _target(url, response.headers.get("location", ""))
+            target = redirect_within(url, response.headers.get("location", ""))
             status = response.status_code
-            if status < 307 or not same_origin(url, target):
+            if status < 307 or not target:
                 why = "The provider redirects elsewhere, and the key is not taken there."
                 hint = "Check the base URL."
                 raise ModelError(why, status=status, code="redirect", hint=hint)
@@ -140,12 +138,14 @@ class Transport:
             run_blocking(self.aclose())
 
 
-def _target(url: str, location: str) -> str:
-    """Return where a redirect leads, "" where that is no address."""
+def redirect_within(url: str, location: str) -> str:
+    """Return where a redirect leads, "" unless that has the same scheme, host and port."""
     try:
-        return urljoin(url, location)
-    except ValueError:
+        target = httpx2.URL(url).join(location)
+        stays = httpx2.Origin(url) == httpx2.Origin(target) and not target.userinfo
+    except (httpx2.InvalidURL, ValueError):
         return ""
+    return str(target) if stays else ""
 
 
 @cache
