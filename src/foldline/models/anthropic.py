@@ -12,6 +12,7 @@ from foldline.models.completion import (
     Delta,
     Piece,
     ProviderProtocol,
+    ServerSentEvent,
     call,
     malformed_answer,
     mapping,
@@ -22,7 +23,6 @@ from foldline.models.completion import (
     truncated_stream,
 )
 from foldline.models.errors import provider_error
-from foldline.models.sse import ServerSentEvent
 from foldline.values.usage import read_usage
 
 VERSION: Final = "2023-06-01"

@@ -21,10 +21,10 @@ from foldline.values.messages import Usage
 from foldline.values.tokens import TextCounter
 
 SECONDS: Final = 600.0
-"""Seconds that a completion may take in all, unless told otherwise."""
+"""Seconds that a completion may take in all by default."""
 
 ATTEMPTS: Final = 3
-"""Requests that are made for a completion, unless told otherwise."""
+"""Requests that are made for a completion by default."""
 
 THINKING: Final = 4_096
 """Tokens for the reasoning of a model that always thinks, beside the answer to an Ask."""

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 from foldline.core.asks import Stop
 from foldline.errors import InputError, ModelError
 from foldline.models.info import ModelInfo
-from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import ToolCall, Usage
 
 Piece: TypeAlias = Literal["text", "thinking", "call"]
@@ -106,6 +105,34 @@ class CompletionRequest:
     max_tokens: int | None = None
     temperature: float | None = None
     stream: bool = False
+
+
+DONE: Final = "[DONE]"
+"""What ends a stream of chat completions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event: its name, "" where it has none, and its data as text."""
+
+    name: str
+    data: str
+
+    def value(self) -> dict[str, Any]:
+        """
+        Return the data as a JSON object.
+
+        Raises:
+            ModelError: It is none; asking again may help.
+        """
+        try:
+            value = json.loads(self.data)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            why = "The stream holds an event that is no JSON."
+            raise ModelError(why, code="malformed", retry=True)
+        return value
 
 
 class Assembler(Protocol):

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.models.completion import (
+    DONE,
     Completion,
     CompletionRequest,
     Delta,
     Piece,
     ProviderProtocol,
+    ServerSentEvent,
     call,
     malformed_answer,
     mapping,
@@ -23,7 +25,6 @@ from foldline.models.completion import (
     with_calls,
 )
 from foldline.models.errors import provider_error
-from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.usage import read_usage
 
 

@@ -24,8 +24,7 @@ from foldline.models.completion import (
 from foldline.models.endpoint import Endpoint, reveal_all
 from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
-from foldline.models.sse import SSEDecoder
-from foldline.models.transport import Incoming, Outgoing, Transport
+from foldline.models.transport import Incoming, Outgoing, Transport, read_events
 from foldline.redaction import SHORTEST, redact_json, without
 
 Result = TypeVar("Result")
@@ -205,13 +204,12 @@ class Sender:
                     # Servers that cannot stream answer whole.
                     done = self._read(_object(await response.whole()))
                 else:
-                    assembler, decoder = self.protocol.assembler(), SSEDecoder()
+                    assembler = self.protocol.assembler()
                     secret_filter = SecretFilter(self.endpoint.keys_to_redact())
-                    async with aclosing(response.chunks) as chunks:
-                        async for chunk in chunks:
-                            for event in decoder.feed(chunk):
-                                for delta in secret_filter.filter(assembler.take(event)):
-                                    yield delta
+                    async with aclosing(read_events(response.chunks)) as events:
+                        async for event in events:
+                            for delta in secret_filter.filter(assembler.take(event)):
+                                yield delta
                     for delta in secret_filter.flush():
                         yield delta
                     done = self._read(assembler.whole())

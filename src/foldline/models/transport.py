@@ -14,7 +14,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import monotonic
@@ -24,6 +24,7 @@ import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
+from foldline.models.completion import ServerSentEvent
 from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
@@ -191,6 +192,22 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
         if isinstance(error, httpx2.ConnectError) and str(error):
             words += f": {error}"
         raise ModelError(words, code="connection", retry=True) from None
+
+
+async def read_events(
+    chunks: AsyncGenerator[bytes, None],
+) -> AsyncGenerator[ServerSentEvent, None]:
+    """Yield the server-sent events of a body as they arrive; one that is cut off is left out."""
+    response = httpx2.Response(
+        200,
+        headers={"content-type": "text/event-stream; charset=utf-8-sig"},
+        content=chunks,
+        request=httpx2.Request("POST", "http://stream"),
+    )
+    async with aclosing(chunks):
+        async for event in httpx2.EventSource(response, max_event_size=None):
+            if event.data:
+                yield ServerSentEvent("" if event.event == "message" else event.event, event.data)
 
 
 # --- passing on ----------------------------------------------------------------------------
