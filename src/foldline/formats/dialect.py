@@ -35,7 +35,7 @@ class Dialect(ABC):
     """
     A provider's wire format.
 
-    ``decode`` accepts what people have at hand: the list of messages, or the whole request body,
+    ``decode`` accepts the list of messages, or the whole request body,
     which has them under ``key``. ``encode`` returns the same shape; messages that are ``intact``
     and of this dialect are emitted as the very objects that came in, messages of another dialect
     are built from their parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
@@ -72,7 +72,7 @@ class Dialect(ABC):
         """Return messages with what can only be known from their neighbours."""
         return messages
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the system text and the tools of a request body."""
         tools = around.get("tools")
         return "", tuple(tools) if isinstance(tools, list) else ()
@@ -87,7 +87,7 @@ class Dialect(ABC):
         items, envelope = self.unwrap(wire)
         with bounded_nesting():
             around = envelope if isinstance(envelope, dict) else {}
-            system, tools = self.surroundings(around)
+            system, tools = self.system_and_tools(around)
             messages = self.link([self.read(item, index) for index, item in enumerate(items)])
             return Transcript.of(
                 messages, self.name, system=system, tools=tools, envelope=envelope
@@ -214,7 +214,7 @@ def check_fields(
 
 
 def is_a(*kinds: type) -> Callable[[Any], bool]:
-    """Return what tells whether a value has one of some types."""
+    """Return a check that a value has one of some types."""
     return lambda value: isinstance(value, kinds)
 
 

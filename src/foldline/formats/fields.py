@@ -157,7 +157,7 @@ def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usag
 
 
 @contextmanager
-def named_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
+def prefix_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
     """
     Put a name before the message of an error about the input.
 

@@ -8,8 +8,8 @@ from typing import Any
 from foldline.formats.anthropic.read import CALL, NAME, ROLES, read_message, system_text
 from foldline.formats.anthropic.rules import SYSTEM, violations
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import OPENING_TURN, leading_system, placeholder, write_messages
 from foldline.formats.dialect import Dialect, Violation, check_fields, in_body
-from foldline.formats.foreign import START, leading_system, note, write_messages
 from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import (
     Content,
@@ -58,9 +58,9 @@ class AnthropicDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the text of the system prompt, and the tools."""
-        return system_text(around.get("system")), super().surroundings(around)[1]
+        return system_text(around.get("system")), super().system_and_tools(around)[1]
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
@@ -75,7 +75,7 @@ class AnthropicDialect(Dialect):
         system, conversation = leading_system(transcript)
         items = self.messages(conversation)
         if items and items[0]["role"] == "assistant":
-            items.insert(0, {"role": "user", "content": START})
+            items.insert(0, {"role": "user", "content": OPENING_TURN})
         tools = [schema.as_object("input_schema") for schema in tool_schemas(transcript.tools)]
         return in_body(items, self.key, {"system": system, "tools": tools})
 
@@ -89,7 +89,7 @@ class AnthropicDialect(Dialect):
         in the middle, which this wire does not have, become user text.
         """
         joined: tuple[Role, ...] = ("assistant", "tool")
-        return write_messages(messages, NAME, changed_message, built_message, "content", joined)
+        return write_messages(messages, NAME, update_message, build_message, "content", joined)
 
     def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
         """Check the system prompt."""
@@ -118,7 +118,7 @@ SILENT_ERROR = "The tool failed without a message."
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
-def changed_message(message: Message) -> list[dict[str, Any]]:
+def update_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message of this dialect that an edit changed.
 
@@ -147,7 +147,7 @@ def changed_message(message: Message) -> list[dict[str, Any]]:
     return [{**raw, "content": blocks}] if blocks else []
 
 
-def built_message(message: Message) -> list[dict[str, Any]]:
+def build_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message that was made elsewhere.
 
@@ -205,8 +205,8 @@ def _result_content(content: Sequence[Content], *, own: bool, listed: bool) -> A
 
 def _content_block(part: Content) -> dict[str, Any] | None:
     if isinstance(part, Media):
-        return _media_block(part) or _text_block(note(part))
-    return _text_block(note(part) if isinstance(part, Opaque) else part.text)
+        return _media_block(part) or _text_block(placeholder(part))
+    return _text_block(placeholder(part) if isinstance(part, Opaque) else part.text)
 
 
 def _text_block(text: str) -> dict[str, Any] | None:
@@ -214,7 +214,7 @@ def _text_block(text: str) -> dict[str, Any] | None:
 
 
 def _media_block(part: Media) -> dict[str, Any] | None:
-    """Write an image or a PDF whose bytes or address the other wire has at hand."""
+    """Write an image or a PDF whose bytes or address the other wire holds."""
     source = media_source(part.raw)
     if source is None or part.kind not in ("image", "document"):
         return None

@@ -6,8 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import (
+    OPENING_TURN,
+    adapt,
+    flat_text,
+    is_own,
+    leading_system,
+    placeholder,
+)
 from foldline.formats.dialect import Dialect, in_body
-from foldline.formats.foreign import START, adapt, flat_text, is_own, leading_system, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
     CALL,
@@ -18,7 +25,7 @@ from foldline.formats.gemini.read import (
     is_small,
     match_ids,
     read_message,
-    read_surroundings,
+    read_system_and_tools,
     spelling,
 )
 from foldline.formats.gemini.rules import violations
@@ -55,7 +62,7 @@ class GeminiDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
     link = staticmethod(match_ids)
-    surroundings = staticmethod(read_surroundings)
+    system_and_tools = staticmethod(read_system_and_tools)
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
@@ -68,7 +75,7 @@ class GeminiDialect(Dialect):
         system, rest = leading_system(transcript)
         items = self.messages(rest)
         if items and items[0]["role"] == "model":
-            items.insert(0, {"role": "user", "parts": [{"text": START}]})
+            items.insert(0, {"role": "user", "parts": [{"text": OPENING_TURN}]})
         declared = [schema.as_object("parameters") for schema in tool_schemas(transcript.tools)]
         around = {
             "systemInstruction": {"parts": [{"text": system}]} if system else None,
@@ -185,7 +192,7 @@ def write_part(part: Part, own: bool) -> dict[str, Any] | None:
 def _foreign_media(part: Media | Opaque) -> dict[str, Any]:
     source = media_source(part.raw)
     if source is None or not source.data or not source.media_type:
-        return {"text": note(part)}
+        return {"text": placeholder(part)}
     return {"inlineData": {"mimeType": source.media_type, "data": source.data}}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import is_own, placeholder
+from foldline.formats.conversion import write_messages as write_in_order
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import expect
-from foldline.formats.foreign import is_own, note
-from foldline.formats.foreign import write_messages as write_in_order
 from foldline.formats.langchain.read import LISTS, NAME, PARSED, place_shape, read_message
 from foldline.formats.langchain.rules import violations
 from foldline.formats.langchain_shapes import (
@@ -267,16 +267,16 @@ def _wire(part: Part, own: bool) -> Any:
         case Media():
             return _media(part)
         case Opaque():
-            return note(part)
+            return placeholder(part)
 
 
 def _media(part: Media) -> Any:
     source = media_source(part.raw)
     if source is None or not source.data_uri:
-        return note(part)
+        return placeholder(part)
     if source.kind == "image":
         return {"type": "image_url", "image_url": {"url": source.data_uri}}
     if not source.data:
-        return note(part)
+        return placeholder(part)
     kind = "file" if source.kind == "document" else source.kind
     return {"type": kind, "mime_type": source.media_type, "base64": source.data}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import flat_text, write_messages
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import expect
-from foldline.formats.foreign import flat_text, write_messages
 from foldline.formats.openai_chat.read import (
     FUNCTION,
     LEGACY,
@@ -66,7 +66,7 @@ class OpenAIChatDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the tools; the system prompt is a message."""
         return "", tuple(expect(around.get("tools") or [], list, None, "tools"))
 
@@ -85,7 +85,7 @@ class OpenAIChatDialect(Dialect):
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """Write messages; one that holds several tool results becomes several."""
-        return write_messages(messages, NAME, changed_message, built_messages)
+        return write_messages(messages, NAME, update_message, build_messages)
 
 
 def _speaks(item: Any) -> bool:
@@ -112,7 +112,7 @@ _REASONING = ("reasoning_content", "reasoning")
 _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
-def changed_message(message: Message) -> list[Any]:
+def update_message(message: Message) -> list[Any]:
     """Write a message of this dialect that an edit changed; its other fields stay."""
     raw: dict[str, Any] = message.raw
     kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
@@ -133,7 +133,7 @@ def changed_message(message: Message) -> list[Any]:
     return [_with_calls(wire, [part for part in kept if isinstance(part, ToolCall)])]
 
 
-def built_messages(message: Message) -> list[Any]:
+def build_messages(message: Message) -> list[Any]:
     """
     Write a message that was made elsewhere.
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import adapt, is_own, placeholder
 from foldline.formats.dialect import Dialect, Violation, in_body
 from foldline.formats.fields import expect
-from foldline.formats.foreign import adapt, is_own, note
 from foldline.formats.openai_responses.read import (
     KINDS,
     LOCAL_SHELL,
@@ -76,10 +76,10 @@ class OpenAIResponsesDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the instructions and the tools."""
         system = expect(around.get("instructions"), (str, type(None)), None, "instructions")
-        return system or "", super().surroundings(around)[1]
+        return system or "", super().system_and_tools(around)[1]
 
     def unwrap(self, wire: Any) -> tuple[list[Any], Any]:
         """Return the items of a list, or of a request body, whose input may be a user's text."""
@@ -183,12 +183,12 @@ class _Writer:
             self.thought = "kept" if kept else "left out"
             self.out += [message.raw] if kept else []
         else:
-            self.out += [self._drop_lonely_id(item, message) for item in self._own(message)]
+            self.out += [self._drop_unbound_id(item, message) for item in self._own(message)]
 
-    def _drop_lonely_id(self, item: Any, message: Message) -> Any:
+    def _drop_unbound_id(self, item: Any, message: Message) -> Any:
         """Take the id from an item whose reasoning is gone."""
-        lonely = self.thought == "left out" or (self.thought == "none" and not message.intact)
-        if message.role != "assistant" or not lonely or "id" not in item:
+        unbound = self.thought == "left out" or (self.thought == "none" and not message.intact)
+        if message.role != "assistant" or not unbound or "id" not in item:
             return item
         if item.get("type") == "item_reference":
             return item
@@ -209,7 +209,7 @@ class _Writer:
     def _own_item(self, part: Part, message: Message) -> list[Any]:
         match part:
             case ToolCall(raw=dict()):
-                return [changed_call(part.raw, part)]
+                return [update_call(part.raw, part)]
             case ToolResult():
                 return [self._answer(part, own=True)]
             case Opaque(raw=dict()):
@@ -223,7 +223,7 @@ class _Writer:
         raw = result.raw if own and isinstance(result.raw, dict) else {}
         kind = OUTPUTS.get(raw.get("type", "")) or self.called.get(result.call_id or "")
         blocks = [_block(part, "tool", own=own) for part in result.content]
-        return output_item(kind or KINDS["function_call"], result, blocks)
+        return build_output(kind or KINDS["function_call"], result, blocks)
 
     def _build(self, message: Message) -> None:
         """Write a message that was made elsewhere: results, then what was said, in order."""
@@ -233,7 +233,7 @@ class _Writer:
             if isinstance(part, ToolResult):
                 self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_write_content(message, blocks_so_far), new_call(part)]
+                later += [*_write_content(message, blocks_so_far), build_call(part)]
                 blocks_so_far = []
             elif _is_content(part):
                 blocks_so_far.append(_block(part, message.role, own=False))
@@ -269,12 +269,12 @@ def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
         media = _media_block(part)
         if media is not None:
             return media
-    text = part.text if isinstance(part, Text) else note(part)
+    text = part.text if isinstance(part, Text) else placeholder(part)
     return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
 
 
 def _media_block(part: Content) -> dict[str, Any] | None:
-    """Write an image or a document whose bytes or address the other wire has at hand."""
+    """Write an image or a document whose bytes or address the other wire holds."""
     source = media_source(part.raw)
     if source is None or not source.data_uri.startswith(("data:", "https://")):
         return None
@@ -300,7 +300,7 @@ BLANK_SCREEN = (
 """One pixel: the smallest screenshot, where an output must be one and the real one is gone."""
 
 
-def changed_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+def update_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     """Write a call of this dialect that may have other arguments or another id."""
     if raw.get("call_id") != call.id:
         raw = {**raw, "call_id": call.id}
@@ -321,7 +321,7 @@ def changed_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     return {**raw, kind.field: changed}
 
 
-def new_call(call: ToolCall) -> dict[str, Any]:
+def build_call(call: ToolCall) -> dict[str, Any]:
     """Write a call that another wire made, as a function call."""
     return {
         "type": "function_call",
@@ -331,7 +331,7 @@ def new_call(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def output_item(kind: CallKind, result: ToolResult, blocks: Sequence[Any]) -> dict[str, Any]:
+def build_output(kind: CallKind, result: ToolResult, blocks: Sequence[Any]) -> dict[str, Any]:
     """
     Write the output of a call.
 

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from foldline.formats.blocks import media_source
+from foldline.formats.conversion import flat_text, placeholder, write_messages
 from foldline.formats.dialect import Dialect
-from foldline.formats.foreign import flat_text, note, write_messages
 from foldline.formats.pydantic_ai.read import (
     CALL,
     KINDS,
@@ -70,7 +70,7 @@ class PydanticAIDialect(Dialect):
         origin become one request, as their calls stand in one response.
         """
         joined: tuple[Role, ...] = ("tool",)
-        return write_messages(messages, NAME, changed_message, built_message, "parts", joined)
+        return write_messages(messages, NAME, update_message, build_message, "parts", joined)
 
 
 def _is_message(item: Any) -> bool:
@@ -84,7 +84,7 @@ def _is_message(item: Any) -> bool:
 _URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
 
 
-def changed_message(message: Message) -> list[dict[str, Any]]:
+def update_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message of this dialect that an edit changed.
 
@@ -98,7 +98,7 @@ def changed_message(message: Message) -> list[dict[str, Any]]:
     before = [read_part(wire, 0, f"parts[{at}]") for at, wire in enumerate(raw["parts"])]
     olds = [part for pieces in before for part in pieces]
     if len(olds) != len(message.parts):
-        return built_message(message)
+        return build_message(message)
     pairs = zip(olds, message.parts, strict=True)
     unbound = any(isinstance(a, Thinking) and isinstance(b, Omitted) for a, b in pairs)
     parts, left = [], iter(message.parts)
@@ -196,7 +196,7 @@ def media_item(part: Media) -> dict[str, Any] | None:
 # --- from neutral parts ----------------------------------------------------------------------
 
 
-def built_message(message: Message) -> list[dict[str, Any]]:
+def build_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message that was made elsewhere.
 
@@ -219,7 +219,7 @@ def _response_part(part: Part) -> dict[str, Any] | None:
         case Thinking(text, signed) if text.strip() and not signed:
             return {"content": text, "part_kind": "thinking"}
         case Media() | Opaque():
-            return {"content": note(part), "part_kind": "text"}
+            return {"content": placeholder(part), "part_kind": "text"}
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""What providers demand of Pydantic AI messages: known kinds, something said, paired calls."""
+"""What providers demand of Pydantic AI messages: known kinds, no empty message, paired calls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
 
 
 def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
-    """Check the parts of a message and yield its turns: results come first, then what is said."""
+    """Check the parts of a message and yield its turns: results first, then what is not one."""
     kind = message.get("kind") if isinstance(message, dict) else None
     parts = message.get("parts") if isinstance(message, dict) else None
     if kind not in ("request", "response") or not isinstance(parts, list):

@@ -222,7 +222,7 @@ class _NewLines(JsonDraft):
             elif not wires:
                 removed.add(places[0])
         self.arrange(segment.places, body)
-        self.leave_out(removed)
+        self.remove(removed)
 
     def _replace_head(
         self, segment: CodexSegment, line: int, head: Sequence[Message], items: _Items
@@ -232,13 +232,13 @@ class _NewLines(JsonDraft):
             history = [wire for message in head for wire in items.of(message)]
             self.payloads[line] = {**payload, "replacement_history": history}
 
-    def changed(self, line: int) -> Any:
+    def update_line(self, line: int) -> Any:
         """Return the record of a line with another payload."""
         if line not in self.payloads:
             return None
         return {**self.old.value(line), "payload": self.payloads[line]}
 
-    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
+    def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
         """Make the records of a new message, at the time of its neighbour."""
         stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
         for wire in self.new[message.id]:

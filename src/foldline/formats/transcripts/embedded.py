@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.anthropic import AnthropicDialect
-from foldline.formats.arrangement import weave
+from foldline.formats.arrangement import merge_entries
+from foldline.formats.conversion import flat_text
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import expect, text_or
-from foldline.formats.foreign import flat_text
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import ConversationPath, JsonFormat, Path, at
 from foldline.formats.langchain import LangChainDialect
@@ -187,7 +187,8 @@ class MiniSweAgent(EmbeddedWire):
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
         positions = (index for index, entry in enumerate(before) if not _is_exit(entry))
         where = {m.id: index for m, index in zip(place.messages, positions, strict=True)}
-        return weave(before, silent, ((where.get(m.id), self.write([m])) for m in there.messages))
+        after = ((where.get(m.id), self.write([m])) for m in there.messages)
+        return merge_entries(before, silent, after)
 
 
 def _is_exit(entry: Any) -> bool:

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.formats.blocks import read_thinking_blocks
+from foldline.formats.conversion import flat_text
 from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
-from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at, is_list_of_objects
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape

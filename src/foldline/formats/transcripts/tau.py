@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.conversion import envelope, flat_text, write_entries
 from foldline.formats.fields import ROLES, expect, read_objects, read_role, text_or
-from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import (
     ConversationPath,
     JsonFormat,

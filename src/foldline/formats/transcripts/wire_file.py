@@ -15,7 +15,7 @@ from foldline.formats.dialect import Dialect
 from foldline.formats.fields import text_or
 from foldline.formats.json_document import ConversationPath, JsonDocument, Path, is_unchanged
 from foldline.formats.jsonl import Lines, MessageLines, at_line, read_lines
-from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource
 from foldline.values.transcript import Transcript
@@ -28,7 +28,7 @@ _CONTENT_FIELDS = frozenset(
 )
 
 
-class WireFile:
+class WireFile(FileFormat):
     """A wire value in a file."""
 
     name = "wire"
@@ -114,7 +114,7 @@ def _read_messages(
 _ANTHROPIC = AnthropicDialect()
 
 
-class Droid:
+class Droid(FileFormat):
     """The session files under ``~/.factory/sessions``."""
 
     name = "droid"

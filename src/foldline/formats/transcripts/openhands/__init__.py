@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from foldline.formats.conversion import flat_text
 from foldline.formats.fields import expect
-from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, is_list_of_objects
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import Recording
@@ -44,7 +44,7 @@ class OpenHands(EmbeddedWire):
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for events, for a logged completion, or for DevAI steps."""
-        if is_event_log(source) or is_devai(source):
+        if is_event_log(source) or _DEVAI.recognises(source):
             return 1.0
         log = source.document
         if not isinstance(log, dict) or not isinstance(log.get("messages"), list):
@@ -59,7 +59,8 @@ class OpenHands(EmbeddedWire):
         """Read the one conversation of the file."""
         if is_event_log(source):
             return decode_events(source)
-        return _DEVAI.decode(source) if is_devai(source) else super().decode(source)
+        is_devai = _DEVAI.recognises(source)
+        return _DEVAI.decode(source) if is_devai else super().decode(source)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the file again, of whichever kind it is."""
@@ -75,17 +76,16 @@ DEVAI = "devai"
 ACTION = "action"
 
 
-def is_devai(source: TranscriptSource) -> bool:
-    """Return True if a document is a list of steps."""
-    fields = ("step", "user_message", "agent", "environment")
-    return is_list_of_objects(source.document, *fields)
-
-
 class DevAI(JsonFormat):
     """A DevAI trajectory."""
 
     name = "openhands"
     title = "DevAI trajectory (.json)"
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for a list of such steps."""
+        fields = ("step", "user_message", "agent", "environment")
+        return float(is_list_of_objects(source.document, *fields))
 
     def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
         """Yield the steps as one conversation."""

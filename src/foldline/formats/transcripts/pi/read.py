@@ -9,8 +9,8 @@ from typing import Any
 
 from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
+from foldline.formats.conversion import flat_text
 from foldline.formats.fields import bounded_nesting, expect, read_content, text_or, token_counts
-from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, SessionSegment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
