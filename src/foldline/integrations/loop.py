@@ -36,7 +36,7 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     What the call raises is raised; the session is as before, and the same call may be made again.
 
     Args:
-        session: What was said last is in it already.
+        session: It holds the newest message already.
         call: Sends messages and returns the provider's answer.
 
     Returns:

@@ -61,7 +61,7 @@ class FoldlineHistory(AbstractCapability[Any]):
             `Session.open` takes.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
-        conversations: How many conversations are kept at hand.
+        conversations: How many conversations are kept open.
         recall: Whether the agent gets a tool that reads again what was removed.
         **options: Further ones of `Session.open`.
 
@@ -99,7 +99,7 @@ class FoldlineHistory(AbstractCapability[Any]):
 
     def session(self, conversation_id: str | None = None) -> Session:
         """
-        Return what was said in a conversation: the log, the receipts, and ``recall``.
+        Return the session of a conversation: the log, the receipts, and ``recall``.
 
         Args:
             conversation_id: As the messages of an agent have it.
@@ -230,7 +230,7 @@ class ModelAnswers:
         return ModelLimits(self._model.context_window or 0, name=self._model.model_name)
 
     async def __call__(self, ask: Ask) -> Reply:
-        """Answer; what the model raises is told in the Reply by whoever asks."""
+        """Answer; whoever asks turns what the model raises into a Reply with an error."""
         request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
         answer = await model_request(
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}

@@ -50,7 +50,7 @@ class ChatModelSummarizer:
         return replace(known, output=output) if output else known
 
     def answer(self, ask: Ask) -> Reply:
-        """Answer; what the model raises is told in the Reply by whoever asks."""
+        """Answer; whoever asks turns what the model raises into a Reply with an error."""
         return self._reply(self._model.invoke(_prompt(ask), _config(), **self._cap_option(ask)))
 
     async def aanswer(self, ask: Ask) -> Reply:
@@ -84,7 +84,7 @@ def profile_of(model: Any) -> Mapping[str, Any]:
 
 
 def name_of(model: Any) -> str:
-    """Return the provider's name of a chat model, "" when it does not tell."""
+    """Return the provider's name of a chat model, "" when it has none."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str) and name), "")
 

@@ -57,7 +57,7 @@ class Compressor:
             ``model`` by name, as no model object is held here.
         policy: Instead of one by ``threshold`` and ``preserve``.
         path: The archive, a SQLite file; None keeps everything in memory.
-        conversations: How many are kept at hand.
+        conversations: How many are kept open.
         **options: Further ones of `Session.open`, such as ``model``, ``system`` and ``tools``.
 
     Raises:
@@ -163,7 +163,7 @@ class Compressor:
             config: Of a run, where its thread names the conversation.
 
         Raises:
-            StoreError: It is not at hand: nothing of it was compressed, or not for a long time.
+            StoreError: It is not open: nothing of it was compressed, or not for a long time.
         """
         return self._followers.session(conversation_name(messages, config))
 

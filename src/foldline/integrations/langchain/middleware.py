@@ -64,7 +64,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             `Session.open` takes; its tokens are not streamed to the user.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
-        threads: How many conversations are kept at hand.
+        threads: How many conversations are kept open.
         tools: What the agent may do with its context: "recall" reads again what was removed,
             "compact" asks for a compaction.
         **options: Further ones of `Session.open`.
@@ -112,7 +112,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             messages: What the conversation begins with, where there is no thread.
 
         Raises:
-            StoreError: It is not at hand: it was not run yet, or not for a long time.
+            StoreError: It is not open: it was not run yet, or not for a long time.
         """
         return self._followers.session(
             join_name(thread) if thread else conversation_name(messages)
