@@ -123,7 +123,7 @@ class TokenMeter:
         self._lock = threading.Lock()
         self._last: list[str] = []
 
-    def given(self, transcript: Transcript, *, marked: bool = True) -> Usage:
+    def count_request(self, transcript: Transcript, *, marked: bool = True) -> Usage:
         """
         Count a request.
 
@@ -144,7 +144,7 @@ class TokenMeter:
         cached = sum(tokens for (_, tokens), _ in same)
         return Usage(input=total - cached, cache_read=cached)
 
-    def answered(self, text: str, calls: tuple[CallTool, ...]) -> int:
+    def count_answer(self, text: str, calls: tuple[CallTool, ...]) -> int:
         """Count an answer, in tokens."""
         texts = [text, *(part for call in calls for part in (call.name, call.json))]
         return sum(map(self.counter.text, texts))

@@ -137,7 +137,7 @@ class Status(Step):
     An error status in the provider's own words; ``retry_after`` is in seconds.
 
     ``code`` is the provider's own code or type of error. ``again`` is the header by which the
-    SDKs of OpenAI and Anthropic are told whether to try again; None leaves that to them.
+    SDKs of OpenAI and Anthropic decide whether to retry; None leaves that to them.
     """
 
     status: int
