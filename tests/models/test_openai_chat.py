@@ -12,7 +12,7 @@ from tests.models.outcomes import check_outcome
 from foldline.errors import ModelError
 from foldline.models.completion import CompletionRequest, ServerSentEvent
 from foldline.models.info import ModelInfo
-from foldline.models.openai_chat import OpenAIChatProtocol
+from foldline.models.openai import OpenAIChatProtocol
 from foldline.values.messages import Usage
 
 JSON = st.recursive(

@@ -11,7 +11,7 @@ from tests.models.test_openai_chat import JSON
 from foldline.errors import ModelError
 from foldline.models.completion import CompletionRequest, ServerSentEvent
 from foldline.models.info import ModelInfo
-from foldline.models.openai_responses import OpenAIResponsesProtocol
+from foldline.models.openai import OpenAIResponsesProtocol
 
 MESSAGE = {
     "type": "message",
