@@ -84,7 +84,7 @@ def detect_file(source: TranscriptSource) -> FileFormat:
     if sure[best] > 0:
         return FILE_FORMATS[best]
     raise UnknownFormat(
-        f"{source.name} is no transcript that is known: it is {_looks(source)}",
+        f"{source.name} is not a known transcript: it is {_looks(source)}",
         hint="'foldline formats' lists the known ones; name one if it is among them.",
     )
 

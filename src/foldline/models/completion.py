@@ -130,7 +130,7 @@ class ServerSentEvent:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            why = "The stream holds an event that is no JSON."
+            why = "The stream holds an event that is not JSON."
             raise ModelError(why, code="malformed", retry=True)
         return value
 

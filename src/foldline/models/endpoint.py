@@ -40,7 +40,7 @@ class Secret:
         return f"Secret({'***' if self._value else ''})"
 
     def __reduce__(self) -> str:
-        raise TypeError("A key is not pickled.")
+        raise TypeError("A key cannot be pickled.")
 
     def reveal(self) -> str:
         """Return the key itself."""
@@ -104,7 +104,7 @@ def make_endpoint(
     address = split_url(base_url)
     if address is None:
         hint = "Give one such as https://api.openai.com/v1."
-        raise InputError("the base URL is no address", field="base_url", hint=hint)
+        raise InputError("the base URL is not a URL", field="base_url", hint=hint)
     if address.username is not None or address.password is not None:
         hint = "Give the key as api_key instead."
         raise InputError("the base URL holds a user or a password", field="base_url", hint=hint)

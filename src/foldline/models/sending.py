@@ -270,7 +270,7 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise malformed_answer("is no JSON") from None
+        raise malformed_answer("is not JSON") from None
     if not isinstance(value, dict):
-        raise malformed_answer("is no JSON object")
+        raise malformed_answer("is not a JSON object")
     return value

@@ -110,7 +110,7 @@ class Transport:
                 hint = "Check the base URL."
                 raise ModelError(why, status=status, code="redirect", hint=hint)
             url = target
-        raise ModelError("The provider redirects in a circle.", code="redirect")
+        raise ModelError("The provider redirects in a loop.", code="redirect")
 
     def _pool(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -159,7 +159,7 @@ async def _chunks(response: httpx2.Response, deadline: float) -> AsyncGenerator[
     coding = response.headers.get("content-encoding", "identity").lower()
     if coding not in ("", "identity"):
         # Compressed bytes would have to be unpacked before they can be measured.
-        raise ModelError(f"The answer is compressed ({coding[:20]}), which was not asked for.")
+        raise ModelError(f"The answer is compressed ({coding[:20]}), which was not requested.")
     size = 0
     raw = response.aiter_raw()
     while True:

@@ -116,7 +116,7 @@ class ConversationMatcher:
                 conversation.size = len(request.body.text)
                 yield conversation
                 return
-        raise StoreError("The session is changed by somebody else all the time.")
+        raise StoreError("Another process keeps changing the session.")
 
     def find_open(self, request: ConversationRequest) -> OpenConversation | None:
         """Return the open session that a request continues, as it is; None for none."""

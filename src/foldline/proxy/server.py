@@ -282,7 +282,7 @@ def resolve_upstream(upstream: str) -> str:
     read = split_url(address)
     if read is None or read.query or read.username is not None:
         raise InputError(
-            "the provider's address is none",
+            "the provider's address is not a URL",
             field="upstream",
             hint="Give anthropic, openai, or a URL without user and query.",
         )
