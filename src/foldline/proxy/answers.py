@@ -150,22 +150,21 @@ async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
 
 
 def _kind(event: ServerSentEvent) -> str:
-    if event.name:
-        return event.name
+    return event.name or str(_value(event).get("type", ""))
+
+
+def _value(event: ServerSentEvent) -> dict[str, Any]:
+    """Return the JSON object of an event, an empty one where it has none."""
     try:
-        return str(event.value().get("type", ""))
+        return event.value()
     except ModelError:
-        return ""
+        return {}
 
 
 def _error(event: ServerSentEvent) -> ModelError | None:
     """Return an event as an error, if it is one."""
-    try:
-        value = event.value()
-    except ModelError:
-        return None
-    response = value.get("response")
-    inner = response.get("error") if isinstance(response, dict) else None
+    value = _value(event)
+    inner = mapping(value.get("response")).get("error")
     error = value.get("error") or inner or (value if value.get("type") == "error" else None)
     return provider_error({"error": error}) if error else None
 

@@ -215,7 +215,7 @@ class _Writer:
             case Opaque(raw=dict()):
                 return [part.raw]
             case Text() if part.text.strip():
-                return [_message_item(message.role, [_block(part, message.role, own=False)])]
+                return _message_items(message, [_block(part, message.role, own=False)])
             case _:
                 return []
 
@@ -233,11 +233,11 @@ class _Writer:
             if isinstance(part, ToolResult):
                 self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_write_content(message, blocks_so_far), build_call(part)]
+                later += [*_message_items(message, blocks_so_far), build_call(part)]
                 blocks_so_far = []
             elif _is_content(part):
                 blocks_so_far.append(_block(part, message.role, own=False))
-        self.out += [*later, *_write_content(message, blocks_so_far)]
+        self.out += [*later, *_message_items(message, blocks_so_far)]
         if message.role == "assistant":
             self.thought = "none"
 
@@ -252,12 +252,9 @@ def _is_content(part: Part) -> bool:
     return not isinstance(part, (Omitted, Thinking, ToolCall, ToolResult))
 
 
-def _write_content(message: Message, blocks: list[Any]) -> list[Any]:
-    return [_message_item(message.role, blocks)] if blocks else []
-
-
-def _message_item(role: str, blocks: list[Any]) -> dict[str, Any]:
-    return {"type": "message", "role": "user" if role == "tool" else role, "content": blocks}
+def _message_items(message: Message, blocks: list[Any]) -> list[Any]:
+    role = "user" if message.role == "tool" else message.role
+    return [{"type": "message", "role": role, "content": blocks}] if blocks else []
 
 
 def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
