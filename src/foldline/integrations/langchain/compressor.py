@@ -23,7 +23,7 @@ PRESERVE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownHistory:
     """A whole history, and the shorter lists that stand for it: what came in, what went out."""
 
     history: list[Any]
@@ -94,7 +94,7 @@ class Compressor:
             **options,
         )
         self._conversations = conversations
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _KnownHistory] = OrderedDict()
 
     async def compress(
         self, messages: list[Any], config: Mapping[str, Any] | None = None
@@ -187,7 +187,7 @@ class Compressor:
         if history is not messages or visible is not messages:
             # A node that is run again comes with what it came with before.
             again = () if history is messages else (list(messages),)
-            self._known[name] = _Known(list(history), (list(visible), *again))
+            self._known[name] = _KnownHistory(list(history), (list(visible), *again))
             self._known.move_to_end(name)
             while len(self._known) > self._conversations:
                 self._known.popitem(last=False)

@@ -35,7 +35,7 @@ REMEMBERED: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class LastView:
     """What was shown last: by which follower, of which history, without which calls."""
 
     follower: Follower
@@ -123,7 +123,7 @@ class FoldlineSession:
         self._aside: Follower | None = None
         self._kept = len(self._follower.session.messages)
         self._starts: deque[RunStart] = deque(maxlen=REMEMBERED)
-        self._sent: Sent | None = None
+        self._last_view: LastView | None = None
         self._turn = FairLock()
 
     @property
@@ -204,7 +204,7 @@ class FoldlineSession:
         if self.run_model is not None and self.run_model.model is None:
             self.run_model.model = model if hasattr(model, "get_response") else None
         async with self._turn:
-            sent = self._sent = self._source([to_json(item) for item in given.input])
+            sent = self._last_view = self._source([to_json(item) for item in given.input])
             view = await sent.follower.aview(
                 sent.history, system=given.instructions or "", tools=_schemas(data.agent)
             )
@@ -221,9 +221,9 @@ class FoldlineSession:
             ContextOverflow: Nothing strictly smaller can be sent.
         """
         async with self._turn:
-            if self._sent is None:
+            if self._last_view is None:
                 raise error
-            sent = self._sent
+            sent = self._last_view
             return _view_items(await sent.follower.aoverflowed(sent.history, error), sent.dead)
 
     def close(self) -> None:
@@ -257,17 +257,17 @@ class FoldlineSession:
             await self._follow([*log[: self._kept], *known, *items[len(known) :]])
         self._kept += len(items)
 
-    def _source(self, items: list[Any]) -> Sent:
+    def _source(self, items: list[Any]) -> LastView:
         """Find the history that an input stands for."""
         log = self._log()
         for start in reversed((RunStart((), 0), *self._starts)):
             known = start.whole and start.at <= len(log)
             aligned = align(items, start, log[start.at :]) if known else None
             if aligned is not None:
-                return Sent(self._follower, [*log, *aligned.new], aligned.dead)
+                return LastView(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
             self._aside = self._open(path=None)
-        return Sent(self._aside, items)
+        return LastView(self._aside, items)
 
 
 def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
