@@ -102,11 +102,11 @@ def test_a_redirect_within_the_host_keeps_the_key(header):
         assert all(KEY in headers["authorization"] for _, headers in server.seen)
 
 
-def test_redirects_in_a_circle_end():
+def test_redirects_in_a_loop_end():
     with serving(lambda h: h.reply(307, b"", location=h.path)) as server:
         reply = ask(server)
         assert len(server.seen) <= 5
-    assert "circle" in reply.error
+    assert "loop" in reply.error
 
 
 @pytest.mark.parametrize("location", ["", "//evil.example/", "http://[", "javascript:alert(1)"])
