@@ -13,12 +13,14 @@ import pytest
 from foldline import Config
 from foldline.core.config import SCENARIOS
 from foldline.core.economy import pays_after
+from foldline.core.limits import Spent
 from foldline.core.settings_codec import leaves
-from foldline.engine.events import Event
+from foldline.engine.events import CompactionFinished, CompactionStarted, Event
 from foldline.engine.policies import POLICIES
+from foldline.engine.receipt import Receipt
 from foldline.session.hooks import MOMENTS
 from foldline.settings.sources import NO_SETTINGS
-from foldline.telemetry.spans import METRICS, SPAN
+from foldline.telemetry.spans import METRICS, end_attributes, start_attributes
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -57,8 +59,13 @@ def test_policies_and_scenarios_are_named():
 
 def test_events_and_the_names_for_opentelemetry_are_those_of_the_code():
     assert set(rows("event")) == {kind.kind for kind in Event.__subclasses__()}
-    told = {name: cell for name, (cell,) in rows("OpenTelemetry").items()}
-    assert told == {**SPAN, **{name: f"metric: {text}" for name, (_, text) in METRICS.items()}}
+    explained = {name: cell for name, (cell,) in rows("OpenTelemetry").items()}
+    receipt = Receipt("compacted", "x", 10, 5, 3, 2, "exact", "default", 8, spent=Spent(model="m"))
+    start = start_attributes(CompactionStarted("s", 0.0, 1, "m", "openai", policy="default"))
+    end = end_attributes(CompactionFinished("s", 0.0, 1, receipt=receipt, error="E"))
+    assert explained.keys() == start.keys() | end.keys() | METRICS.keys()
+    metrics = {name: f"metric: {text}" for name, (_, text) in METRICS.items()}
+    assert metrics.items() <= explained.items()
 
 
 def test_hooks_and_variables_are_named():

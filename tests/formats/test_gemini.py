@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 
 from foldline.errors import InputError
-from foldline.formats.gemini import GeminiDialect
-from foldline.formats.gemini.write import SKIP_SIGNATURE
+from foldline.formats.gemini import SKIP_SIGNATURE, GeminiDialect
 from foldline.formats.registry import DIALECTS
 from foldline.values.edits import Drop, Insert, Rewrite, apply
 from foldline.values.groups import group, pair

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import InputError
-from foldline.formats.fields import named_errors
+from foldline.formats.fields import prefix_errors
 from foldline.formats.json_document import (
     JsonFormat,
     Path,
@@ -121,6 +121,9 @@ class Entries(JsonFormat):
     name = "x"
     title = "x"
 
+    def recognises(self, source: TranscriptSource) -> float:
+        return float(source.document is not None)
+
     def find(self, document: Any) -> list[tuple[str, Path, Any]]:
         return [("one", ("m",), document)]
 
@@ -169,7 +172,7 @@ def test_what_stands_at_a_path(path: tuple[str | int, ...], found: object) -> No
 
 
 def test_an_error_about_a_message_names_the_conversation_too() -> None:
-    with pytest.raises(InputError) as caught, named_errors("task 3"):
+    with pytest.raises(InputError) as caught, prefix_errors("task 3"):
         raise InputError("it is empty", index=4, field="content", hint="Say something.")
     assert str(caught.value) == "task 3, message 4, field content: it is empty. Say something."
     assert (caught.value.index, caught.value.field) == (4, "content")

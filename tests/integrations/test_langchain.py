@@ -432,7 +432,7 @@ def test_the_profile_of_a_model_tells_its_window_unless_one_is_given():
             assert budget.resolved
             assert window * 0.8 < budget.scale < window
             assert budget.overhead > 20, "system prompt and tools are counted"
-            with pytest.raises(StoreError, match="not at hand"):
+            with pytest.raises(StoreError, match="not open"):
                 middleware.session("another thread")
 
 

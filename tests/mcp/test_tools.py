@@ -9,8 +9,8 @@ from tests.cli.sample import PLANTED
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.mcp.tools import (
-    LOOKING_AT_MEMORY,
-    LOOKING_AT_NOTES,
+    MEMORY_READS,
+    NOTE_READS,
     archive_opener,
     compact_tool,
     limit_answers,
@@ -222,10 +222,10 @@ def test_who_may_only_look_can_call_nothing_that_changes(tmp_path: Path) -> None
     notes = notes_tool(tmp_path / "notes", write=False)
     memory = memory_tool(tmp_path / "m.db", "ann", write=False)
 
-    assert set(notes.parameters["properties"]["action"]["enum"]) == set(LOOKING_AT_NOTES)
+    assert set(notes.parameters["properties"]["action"]["enum"]) == set(NOTE_READS)
     for action in ("create", "update", "delete", "restore", "task", "progress"):
         assert not notes.run({"action": action, "title": "x", "note_id": "x"}).ok
-    for action in set(MemoryTool.described.models) - set(LOOKING_AT_MEMORY) | {"clear_all"}:
+    for action in set(MemoryTool.described.models) - set(MEMORY_READS) | {"clear_all"}:
         assert not memory.run({"action": action, "content": "x", "memory_id": "x"}).ok
 
     assert everything(tmp_path / "notes") == before

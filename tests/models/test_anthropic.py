@@ -10,9 +10,8 @@ from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
 from foldline.models.anthropic import UNCAPPED, AnthropicProtocol
-from foldline.models.completion import CompletionRequest
+from foldline.models.completion import CompletionRequest, ServerSentEvent
 from foldline.models.info import ModelInfo
-from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 
 FIELDS = ("type", "content", "usage", "error", "index", "delta", "content_block", "message")

@@ -11,7 +11,7 @@ from tests.models.conftest import KEY, NAMES, client_of, seconds_to_cancel
 
 from foldline.core.asks import Ask, Model, ModelLimits
 from foldline.models import Catalogue, ModelInfo, Prices
-from foldline.models.ask_adapter import output_cap
+from foldline.models.client import output_cap
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,

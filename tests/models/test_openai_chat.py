@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from tests.models.outcomes import check_outcome
 
 from foldline.errors import ModelError
-from foldline.models.completion import CompletionRequest
+from foldline.models.completion import CompletionRequest, ServerSentEvent
 from foldline.models.info import ModelInfo
-from foldline.models.openai_chat import OpenAIChatProtocol
-from foldline.models.sse import ServerSentEvent
+from foldline.models.openai import OpenAIChatProtocol
 from foldline.values.messages import Usage
 
 JSON = st.recursive(

@@ -9,10 +9,9 @@ from tests.models.outcomes import check_outcome
 from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
-from foldline.models.completion import CompletionRequest
+from foldline.models.completion import CompletionRequest, ServerSentEvent
 from foldline.models.info import ModelInfo
-from foldline.models.openai_responses import OpenAIResponsesProtocol
-from foldline.models.sse import ServerSentEvent
+from foldline.models.openai import OpenAIResponsesProtocol
 
 MESSAGE = {
     "type": "message",

@@ -15,6 +15,9 @@ from tests.models.conftest import KEY
 from foldline.core.asks import Ask
 from foldline.errors import ModelError
 from foldline.models import model
+from foldline.models.transport import redirect_within
+
+PLACE = "https://a.example/x"
 
 ANSWER = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}'
 
@@ -99,11 +102,11 @@ def test_a_redirect_within_the_host_keeps_the_key(header):
         assert all(KEY in headers["authorization"] for _, headers in server.seen)
 
 
-def test_redirects_in_a_circle_end():
+def test_redirects_in_a_loop_end():
     with serving(lambda h: h.reply(307, b"", location=h.path)) as server:
         reply = ask(server)
         assert len(server.seen) <= 5
-    assert "circle" in reply.error
+    assert "loop" in reply.error
 
 
 @pytest.mark.parametrize("location", ["", "//evil.example/", "http://[", "javascript:alert(1)"])
@@ -178,3 +181,24 @@ def test_a_host_that_does_not_exist_is_an_error_without_the_key():
         reply = client.answer(Ask("x", 10, seconds=5.0))
     assert reply.error
     assert KEY not in repr(reply)
+
+
+@pytest.mark.parametrize("location", ["https://a.example:443/y", "/y", "y", "//a.example/y"])
+def test_a_redirect_within_the_same_origin_is_followed(location):
+    assert redirect_within(PLACE, location) in ("https://a.example/y", "https://a.example:443/y")
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://a.example/x",
+        "https://a.example:444/x",
+        "https://a.example.evil/x",
+        "https://u@a.example/x",
+        "https://[a.example/x",
+        "https://a.example:port/x",
+        "mailto:a@a.example",
+    ],
+)
+def test_a_redirect_to_another_port_scheme_host_or_user_is_not_followed(location):
+    assert redirect_within(PLACE, location) == ""

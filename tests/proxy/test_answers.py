@@ -41,7 +41,7 @@ def test_every_byte_is_given_back_however_much_was_taken(takes):
         held = BufferedAnswer(chunks(PIECES, error))
         for _ in range(takes):
             await held.next(5)
-        return await all_of(held.again())
+        return await all_of(held.replay())
 
     assert asyncio.run(run(None)) == PIECES
     assert asyncio.run(run(ModelError("cut"))) == [*PIECES, "broken"]
@@ -54,7 +54,7 @@ def test_what_comes_too_late_is_waited_for_later():
         assert await held.next(5) == b"one"
         assert await held.next(0) is None
         gate.set()
-        return await all_of(held.again())
+        return await all_of(held.replay())
 
     assert asyncio.run(run()) == PIECES
 
@@ -62,7 +62,7 @@ def test_what_comes_too_late_is_waited_for_later():
 def test_holding_is_bounded():
     async def run():
         held = BufferedAnswer(chunks([b"x" * 10] * 100))
-        return len(await held.whole(35, 5)), len(b"".join(await all_of(held.again())))
+        return len(await held.whole(35, 5)), len(b"".join(await all_of(held.replay())))
 
     assert asyncio.run(run()) == (40, 1_000)
 

@@ -83,7 +83,7 @@ def ask(summarizers, model="claude-haiku-4-5", allow=True):
     body = json.dumps({"model": model, "messages": LONG[:1]}).encode()
     request = RequestReader().read(find_endpoint("POST", "/v1/messages"), body)
     if allow:
-        summarizers.allow("s", HEADERS, "/v1/messages")
+        summarizers.keep_credentials("s", HEADERS, "/v1/messages")
     try:
         return summarizers.of("s", request)(Ask("Say what happened.", max_tokens=500))
     finally:

@@ -158,7 +158,7 @@ def test_the_same_request_many_times_at_once_is_one_session(tmp_path):
 
 
 def test_sessions_that_are_put_aside_are_found_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("foldline.proxy.request_rewriting.AT_HAND", 2)
+    monkeypatch.setattr("foldline.proxy.request_rewriting.MAX_OPEN", 2)
     who = rewriter(tmp_path / "a.db")
     names = ["a", "b", "c", "d"]
     first = [decide(who, turns(2, name=name)[:3]).session for name in names]

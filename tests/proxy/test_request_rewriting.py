@@ -218,13 +218,13 @@ def test_a_dry_run_measures_and_sends_what_came():
 def test_what_the_provider_reports_tells_when_the_window_is_full(tmp_path):
     who = rewriter(tmp_path / "a.db")
     found = decide(who, LONG[:5])
-    who.learn(found, Usage(17_000, 10))
+    who.record_usage(found, Usage(17_000, 10))
     assert decide(who, LONG[:7]).outcome == "compacted"
 
 
 def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
     who = rewriter(tmp_path / "a.db")
-    who.learn(decide(who, LONG[:5]), Usage(17_000, 10))
+    who.record_usage(decide(who, LONG[:5]), Usage(17_000, 10))
     assert decide(who, [*LONG[:5], LONG[7], LONG[8], LONG[9], LONG[10]]).outcome == "unchanged"
 
 

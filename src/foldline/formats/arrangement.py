@@ -41,9 +41,9 @@ def arrange(
         start: The first line of the conversation proper; what stands before it belongs to an
             earlier one too, and nothing new is put there.
     """
-    standing = _standing(places, messages)
+    ordered = _longest_ordered(places, messages)
     anchors = frozenset(slot for slot in slots if isinstance(slot, int) and slot >= start)
-    ahead, behind, last = _waiting(places, messages, standing, anchors)
+    ahead, behind, last = _insertion_points(places, messages, ordered, anchors)
     owners = {line: key for key, lines in places.items() for line in lines}
     out: list[Slot] = []
     for slot in slots:
@@ -51,17 +51,17 @@ def arrange(
             out.append(slot)
             continue
         out += _slots(ahead.get(slot, ()), places)
-        if owners.get(slot) in standing or slot not in owners:
+        if owners.get(slot) in ordered or slot not in owners:
             out.append(slot)
         if slot == last:
             out += _slots(behind, places)
             behind = []
     out += _slots(behind, places)
-    moved = (m.id for m in messages if m.id in places and m.id not in standing)
+    moved = (m.id for m in messages if m.id in places and m.id not in ordered)
     return Arrangement(tuple(out), frozenset(line for key in moved for line in places[key]))
 
 
-def _standing(places: Places, messages: Sequence[Message]) -> frozenset[str]:
+def _longest_ordered(places: Places, messages: Sequence[Message]) -> frozenset[str]:
     """Choose the largest set of messages that are still in the order of the file."""
     rank = {key: number for number, key in enumerate(places)}
     keys = [message.id for message in messages if message.id in rank]
@@ -80,21 +80,21 @@ def _standing(places: Places, messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _waiting(
-    places: Places, messages: Sequence[Message], standing: frozenset[str], anchors: frozenset[int]
+def _insertion_points(
+    places: Places, messages: Sequence[Message], ordered: frozenset[str], anchors: frozenset[int]
 ) -> tuple[dict[int, list[Message]], list[Message], int]:
     """Find the line before which each other message comes; the rest comes behind the last one."""
     ahead: dict[int, list[Message]] = {}
     waiting: list[Message] = []
     low = -1
     for message in messages:
-        if message.id not in standing:
+        if message.id not in ordered:
             waiting.append(message)
             continue
         first = places[message.id][0]
         if first > low and first in anchors:
             ahead[first], waiting, low = waiting, [], first
-    stay = [line for key in standing for line in places[key]]
+    stay = [line for key in ordered for line in places[key]]
     every = stay or [line for lines in places.values() for line in lines]
     return ahead, waiting, max(every, default=-1)
 
@@ -223,7 +223,7 @@ class _Heirs:
         return None if line is None else self.tree.keys[line]
 
 
-def weave(
+def merge_entries(
     before: Sequence[Any], silent: Iterable[int], after: Iterable[tuple[int | None, Sequence[Any]]]
 ) -> list[Any]:
     """

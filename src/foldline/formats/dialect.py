@@ -35,7 +35,7 @@ class Dialect(ABC):
     """
     A provider's wire format.
 
-    ``decode`` accepts what people have at hand: the list of messages, or the whole request body,
+    ``decode`` accepts the list of messages, or the whole request body,
     which has them under ``key``. ``encode`` returns the same shape; messages that are ``intact``
     and of this dialect are emitted as the very objects that came in, messages of another dialect
     are built from their parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
@@ -59,11 +59,20 @@ class Dialect(ABC):
             InputError: Naming the message index and the field.
         """
 
+    def unwrap(self, wire: Any) -> tuple[list[Any], Any]:
+        """
+        Return the messages of a value, and what held them; None for a bare list.
+
+        Raises:
+            InputError: It holds none.
+        """
+        return body(wire, self.key)
+
     def link(self, messages: list[Message]) -> list[Message]:
-        """Return messages with what only their neighbours tell."""
+        """Return messages with what can only be known from their neighbours."""
         return messages
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the system text and the tools of a request body."""
         tools = around.get("tools")
         return "", tuple(tools) if isinstance(tools, list) else ()
@@ -75,9 +84,10 @@ class Dialect(ABC):
         Raises:
             InputError: Naming the message index and the field.
         """
-        items, envelope = body(wire, self.key)
+        items, envelope = self.unwrap(wire)
         with bounded_nesting():
-            system, tools = self.surroundings(envelope or {})
+            around = envelope if isinstance(envelope, dict) else {}
+            system, tools = self.system_and_tools(around)
             messages = self.link([self.read(item, index) for index, item in enumerate(items)])
             return Transcript.of(
                 messages, self.name, system=system, tools=tools, envelope=envelope
@@ -106,10 +116,10 @@ class Dialect(ABC):
     def validate(self, wire: Any) -> list[Violation]:
         """Check the provider's strict rules; an empty list means that it would be accepted."""
         try:
-            items, around = body(wire, self.key)
+            items, around = self.unwrap(wire)
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
-        return [*self.rules(items), *self.body_rules(around or {})]
+        return [*self.rules(items), *self.body_rules(around if isinstance(around, dict) else {})]
 
     @abstractmethod
     def rules(self, items: list[Any], /) -> list[Violation]:
@@ -204,7 +214,7 @@ def check_fields(
 
 
 def is_a(*kinds: type) -> Callable[[Any], bool]:
-    """Return what tells whether a value has one of some types."""
+    """Return a check that a value has one of some types."""
     return lambda value: isinstance(value, kinds)
 
 

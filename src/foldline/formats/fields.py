@@ -20,8 +20,10 @@ def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field:
     Raises:
         InputError: Naming message, field, what was found and what was expected.
     """
+    if type(value) is kinds:  # most values, without looking further
+        return value
     expected = kinds if isinstance(kinds, tuple) else (kinds,)
-    if isinstance(value, expected) and not (isinstance(value, bool) and bool not in expected):
+    if type(value) in expected or (isinstance(value, expected) and not isinstance(value, bool)):
         return value
     names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in expected)
     found = _NAMES.get(type(value), type(value).__name__)
@@ -147,14 +149,15 @@ def token_counts(value: Any, *keys: str) -> list[int]:
     return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
 
 
-def plain_usage(value: Any, *keys: str) -> Usage | None:
-    """Return a usage whose four numbers stand under keys; None where all of them are 0."""
-    counts = token_counts(value, *keys) if value else ()
-    return Usage(*counts) if any(counts) else None
+def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usage | None:
+    """Return a usage whose input counts what the cache gave and took; None where nothing was."""
+    cached = min(cached, given)
+    usage = Usage(max(0, given - cached - written), output, cached, written)
+    return usage if usage.total else None
 
 
 @contextmanager
-def named_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
+def prefix_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
     """
     Put a name before the message of an error about the input.
 

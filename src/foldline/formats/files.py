@@ -21,15 +21,15 @@ _CLASSES = {
     "aider": ("aider", "Aider"),
     "swe-agent": ("swe_agent", "SweAgent"),
     "mini-swe-agent": ("embedded", "MiniSweAgent"),
-    "tau-bench": ("tau_bench", "TauBench"),
-    "tau2": ("tau2", "Tau2"),
+    "tau-bench": ("tau", "TauBench"),
+    "tau2": ("tau", "Tau2"),
     "openhands": ("openhands", "OpenHands"),
     "langgraph": ("embedded", "LangGraph"),
     "inspect-ai": ("inspect_ai", "InspectAI"),
     "gemini-contents": ("embedded", "GeminiContents"),
-    "droid": ("droid", "Droid"),
+    "droid": ("wire_file", "Droid"),
     "moatless": ("embedded", "Moatless"),
-    "magentic-one": ("magentic_one", "MagenticOne"),
+    "magentic-one": ("embedded", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
 _EXCERPT_LENGTH = 60
@@ -84,7 +84,7 @@ def detect_file(source: TranscriptSource) -> FileFormat:
     if sure[best] > 0:
         return FILE_FORMATS[best]
     raise UnknownFormat(
-        f"{source.name} is no transcript that is known: it is {_looks(source)}",
+        f"{source.name} is not a known transcript: it is {_looks(source)}",
         hint="'foldline formats' lists the known ones; name one if it is among them.",
     )
 

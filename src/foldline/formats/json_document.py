@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
-from foldline.formats.fields import named_errors
-from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.fields import prefix_errors
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -243,7 +243,14 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-class JsonFormat(ABC):
+def is_list_of_objects(value: Any, *keys: str) -> bool:
+    """Return True for a list, not an empty one, of objects that all have these keys."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(item, dict) and item.keys() >= set(keys) for item in value)
+
+
+class JsonFormat(FileFormat):
     """
     A kind of JSON document with conversations in it.
 
@@ -252,8 +259,6 @@ class JsonFormat(ABC):
     errors name the one that they are about.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
     several: ClassVar[bool] = False
 
     @abstractmethod
@@ -287,7 +292,7 @@ class JsonFormat(ABC):
         """Read every conversation of a document."""
         places, conversations = [], []
         for name, path, wire in self.find(source.document):
-            with named_errors(name if self.several else ""):
+            with prefix_errors(name if self.several else ""):
                 transcript = self.read(wire)
             places.append(ConversationPath(path, transcript.messages))
             conversations.append(RecordedConversation(name, transcript))

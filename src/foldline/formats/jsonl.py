@@ -15,13 +15,13 @@ from foldline.formats.arrangement import (
     Places,
     Slot,
     arrange,
+    merge_entries,
     relink,
-    weave,
 )
 from foldline.formats.dialect import Dialect
-from foldline.formats.fields import named_errors
+from foldline.formats.fields import prefix_errors
 from foldline.formats.json_document import is_unchanged, style_of
-from foldline.formats.recording import Recording, name_segments, wrong_format
+from foldline.formats.recording import FileFormat, Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -63,6 +63,13 @@ class Lines:
         marked = bool(self.data) and self.data[0].startswith(mark)
         return mark + data if marked and not data.startswith(mark) else data
 
+    def replace(
+        self, owned: Iterable[int], after: Iterable[tuple[int | None, Sequence[bytes]]]
+    ) -> bytes:
+        """Put other lines in place of those that belong to messages; see `merge_entries`."""
+        silent = set(range(len(self.data))).difference(owned)
+        return self.assemble(merge_entries(self.data, silent, after))
+
 
 @dataclass(frozen=True, slots=True)
 class MessageLines:
@@ -99,7 +106,7 @@ class MessageLines:
             place = place if row is None else row
             new = self.lines.write(entry(wire, number), like) if row is None else data[row]
             after.append((place, [new]))
-        return self.lines.assemble(weave(data, set(range(len(data))).difference(self.rows), after))
+        return self.lines.replace(self.rows, after)
 
 
 def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, ...]]:
@@ -141,7 +148,7 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
         known = error.index is not None and error.index < len(numbers)
         return f"line {numbers[error.index or 0] + 1}" if known else ""
 
-    return named_errors(line)
+    return prefix_errors(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +165,14 @@ def collect_message_lines(segments: Iterable[SessionSegment]) -> frozenset[int]:
     return frozenset(line for lines in places for line in lines)
 
 
-class SessionFormat(ABC):
+class SessionFormat(FileFormat):
     """
     A kind of session file, which compactions divide into segments.
 
     ``dialect`` is that of the messages.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
     dialect: ClassVar[str]
-
-    @abstractmethod
-    def recognises(self, source: TranscriptSource) -> float:
-        """Return how sure it is that this is such a file, from 0 to 1."""
 
     @abstractmethod
     def read(self, source: TranscriptSource) -> tuple[Any, tuple[str, ...]]:
@@ -235,7 +236,7 @@ class SessionDraft(ABC):
         self.slots = arrangement.slots
         return arrangement
 
-    def leave_out(self, removed: Collection[Slot]) -> None:
+    def remove(self, removed: Collection[Slot]) -> None:
         """Leave out some slots."""
         self.slots = tuple(slot for slot in self.slots if slot not in removed)
 
@@ -267,11 +268,11 @@ class JsonDraft(SessionDraft):
         self.message_lines = frozenset(message_lines)
 
     @abstractmethod
-    def changed(self, line: int) -> Any:
+    def update_line(self, line: int) -> Any:
         """Return the new value of a line, None for one that stays as it is."""
 
     @abstractmethod
-    def added(self, message: Message, near: dict[str, Any]) -> Iterable[Any]:
+    def new_values(self, message: Message, near: dict[str, Any]) -> Iterable[Any]:
         """Return the values that stand for a new message, beside the value of a line near it."""
 
     def lines(self) -> Iterator[bytes]:
@@ -279,9 +280,9 @@ class JsonDraft(SessionDraft):
         neighbour = min(self.message_lines, default=0)
         for slot in self.slots:
             if isinstance(slot, Message):
-                for value in self.added(slot, self.old.value(neighbour)):
+                for value in self.new_values(slot, self.old.value(neighbour)):
                     yield self.old.write(value, like=neighbour)
                 continue
-            value = self.changed(slot)
+            value = self.update_line(slot)
             yield self.old.data[slot] if value is None else self.old.write(value, like=slot)
             neighbour = slot if slot in self.message_lines else neighbour

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.source import TranscriptSource
@@ -71,7 +72,7 @@ def wrong_format(source: TranscriptSource, title: str) -> InputError:
     )
 
 
-class FileFormat(Protocol):
+class FileFormat(ABC):
     """
     A kind of transcript file.
 
@@ -79,13 +80,14 @@ class FileFormat(Protocol):
     the format too: untouched messages as they stand in the file, changed and new ones in its way.
     """
 
-    name: str
-    title: str
+    name: ClassVar[str]
+    title: ClassVar[str]
 
+    @abstractmethod
     def recognises(self, source: TranscriptSource) -> float:
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
-        ...
 
+    @abstractmethod
     def decode(self, source: TranscriptSource) -> Recording:
         """
         Read a file.
@@ -93,8 +95,7 @@ class FileFormat(Protocol):
         Raises:
             InputError: Naming the line or message and the field.
         """
-        ...
 
+    @abstractmethod
     def encode(self, recording: Recording) -> bytes:
         """Write a file."""
-        ...

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
+from foldline.core.validation import suggest_name
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.dialect import Dialect
 
@@ -71,13 +72,8 @@ def by_name(known: Mapping[str, Made], name: str, what: str) -> Made:
     """
     if name in known:
         return known[name]
-    from difflib import get_close_matches
-
-    close = get_close_matches(name[:100], known, 1)
-    suggestion = f" Did you mean {close[0]!r}?" if close else ""
-    raise UnknownFormat(
-        f"There is no {what} {name[:100]!r}", hint=f"Known: {', '.join(known)}.{suggestion}"
-    )
+    hint = f"{suggest_name(name, known)}Known: {', '.join(known)}."
+    raise UnknownFormat(f"There is no {what} {name[:100]!r}", hint=hint)
 
 
 KEYS = ("messages", "contents", "input", "values")

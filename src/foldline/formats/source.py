@@ -78,7 +78,7 @@ class TranscriptSource:
 
     @cached_property
     def encoding(self) -> str:
-        """How the text is encoded, told by its byte order mark; UTF-8 where it has none."""
+        """The encoding of the text, by its byte order mark; UTF-8 where it has none."""
         marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
         return marks.get(self.data[:2], "utf-8")
 

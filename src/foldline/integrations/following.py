@@ -114,7 +114,7 @@ class Follower:
     ) -> Sequence[Any]:
         """Return what to send instead of a history, in async programs; see `view`."""
         async with self._turn:
-            await _beside(self._catch_up, messages, system, tools)
+            await _run_in_thread(self._catch_up, messages, system, tools)
             return self._with_originals(messages, await self._session.aview())
 
     def overflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
@@ -135,7 +135,7 @@ class Follower:
     async def aoverflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """Return what to send instead of a rejected view, in async programs; see `overflowed`."""
         async with self._turn:
-            await _beside(self._catch_up, messages)
+            await _run_in_thread(self._catch_up, messages)
             return self._with_originals(messages, await self._session.aoverflowed(error))
 
     def close(self) -> None:
@@ -232,11 +232,11 @@ def _is_alike(wire: Dialect, known: Message, message: Any) -> bool:
 
 
 def archive_name(name: str) -> str:
-    """Return what a conversation is called in an archive: the sign # tells branches apart."""
+    """Return the name of a conversation in an archive, in which # separates a branch."""
     return name.replace("%", "%25").replace("#", "%23")
 
 
-async def _beside(work: Callable[..., None], *arguments: Any) -> None:
+async def _run_in_thread(work: Callable[..., None], *arguments: Any) -> None:
     """Do blocking work beside the event loop, to its end even if the task is cancelled."""
     await run_to_end(asyncio.to_thread(work, *arguments))
 
@@ -252,11 +252,11 @@ def _store(path: str | os.PathLike[str] | None) -> Store:
 
 
 MOST: Final = 64
-"""Conversations that are kept at hand."""
+"""Conversations that are kept open."""
 
 
 @dataclass(slots=True)
-class _Seat:
+class _PooledFollower:
     follower: Follower
     options: dict[str, Any]
     users: int = 0
@@ -271,7 +271,7 @@ class FollowerPool:
 
     Args:
         path: The archive, a SQLite file; None keeps everything in memory.
-        most: How many conversations are kept at hand.
+        most: How many conversations are kept open.
         **options: Of `Follower`, for all of them.
 
     Raises:
@@ -282,12 +282,12 @@ class FollowerPool:
         self, path: str | os.PathLike[str] | None = None, *, most: int = MOST, **options: Any
     ) -> None:
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise BudgetError(f"At least one conversation must be kept at hand, not {most!r}.")
+            raise BudgetError(f"At least one conversation must be kept open, not {most!r}.")
         self._path = path
         self._most = most
         self._options = options
         self._lock = threading.Lock()
-        self._seats: OrderedDict[str, _Seat] = OrderedDict()
+        self._pool: OrderedDict[str, _PooledFollower] = OrderedDict()
 
     @contextmanager
     def following(self, name: str, **options: Any) -> Iterator[Follower]:
@@ -296,75 +296,75 @@ class FollowerPool:
 
         Args:
             name: Of the conversation.
-            **options: Of `Follower`; with other ones than before it is opened anew, without any
+            **options: Of `Follower`; with other ones than before it is reopened, without any
                 it stays as it is.
         """
-        seat = self._take(name, options)
+        pooled = self._acquire(name, options)
         try:
-            yield seat.follower
+            yield pooled.follower
         finally:
-            self._give_back(seat)
+            self._release(pooled)
 
     @asynccontextmanager
     async def afollowing(self, name: str, **options: Any) -> AsyncIterator[Follower]:
         """Return the follower of a conversation in async programs; see `following`."""
-        taking = asyncio.ensure_future(asyncio.to_thread(self._take, name, options))
+        taking = asyncio.ensure_future(asyncio.to_thread(self._acquire, name, options))
         try:
-            seat = await asyncio.shield(taking)
+            pooled = await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # It is opened all the same; nobody would give it back.
-            taking.add_done_callback(self._abandon)
+            # It is opened all the same, and must be released.
+            taking.add_done_callback(self._release_late)
             raise
         try:
-            yield seat.follower
+            yield pooled.follower
         finally:
-            self._give_back(seat)
+            self._release(pooled)
 
     def session(self, name: str) -> Session:
         """
-        Return the session of a conversation that is at hand.
+        Return the session of an open conversation.
 
         Raises:
             StoreError: It is not.
         """
         with self._lock:
-            seat = self._seats.get(name)
-        if seat is None:
+            pooled = self._pool.get(name)
+        if pooled is None:
             raise StoreError(
-                f"The conversation {name!r} is not at hand.",
+                f"The conversation {name!r} is not open.",
                 hint="Run it first, or open its session from the archive.",
             )
-        return seat.follower.session
+        return pooled.follower.session
 
     def close(self) -> None:
         """Close all of them."""
         with self._lock:
-            while self._seats:
-                self._seats.popitem()[1].follower.close()
+            while self._pool:
+                self._pool.popitem()[1].follower.close()
 
-    def _take(self, name: str, options: dict[str, Any]) -> _Seat:
+    def _acquire(self, name: str, options: dict[str, Any]) -> _PooledFollower:
         with self._lock:
-            seat = self._seats.get(name)
-            if seat is not None and options and seat.options != options and not seat.users:
-                self._seats.pop(name).follower.close()
-                seat = None
-            if seat is None:
+            pooled = self._pool.get(name)
+            if pooled is not None and options and pooled.options != options and not pooled.users:
+                self._pool.pop(name).follower.close()
+                pooled = None
+            if pooled is None:
                 follower = Follower(self._path, name, **(self._options | options))
-                seat = self._seats[name] = _Seat(follower, options)
-            self._seats.move_to_end(name)
-            seat.users += 1
-            self._let_go()
-            return seat
+                pooled = self._pool[name] = _PooledFollower(follower, options)
+            self._pool.move_to_end(name)
+            pooled.users += 1
+            self._close_idle()
+            return pooled
 
-    def _let_go(self) -> None:
-        idle = [name for name, seat in self._seats.items() if not seat.users]
-        for name in idle[: max(0, len(self._seats) - self._most)]:
-            self._seats.pop(name).follower.close()
+    def _close_idle(self) -> None:
+        idle = [name for name, pooled in self._pool.items() if not pooled.users]
+        for name in idle[: max(0, len(self._pool) - self._most)]:
+            self._pool.pop(name).follower.close()
 
-    def _abandon(self, taking: asyncio.Future[_Seat]) -> None:
+    def _release_late(self, taking: asyncio.Future[_PooledFollower]) -> None:
         if not taking.cancelled() and taking.exception() is None:
-            self._give_back(taking.result())
+            self._release(taking.result())
 
-    def _give_back(self, seat: _Seat) -> None:
+    def _release(self, pooled: _PooledFollower) -> None:
         with self._lock:
-            seat.users -= 1
+            pooled.users -= 1

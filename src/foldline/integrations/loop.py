@@ -19,6 +19,7 @@ from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import InputError
 from foldline.formats.registry import dialect
 from foldline.integrations.model_calls import asend_with_retry, send_with_retry
+from foldline.models.completion import read_stop
 from foldline.repair.repair import says_nothing
 from foldline.session import Session
 from foldline.values.messages import Usage
@@ -35,7 +36,7 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     What the call raises is raised; the session is as before, and the same call may be made again.
 
     Args:
-        session: What was said last is in it already.
+        session: It holds the newest message already.
         call: Sends messages and returns the provider's answer.
 
     Returns:
@@ -107,8 +108,8 @@ def _reply(answer: Any) -> Reply:
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
     """Return True if an answer reached its cap."""
-    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"), value.get("status"))
-    return any(reason in ("length", "max_tokens", "incomplete") for reason in reasons)
+    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"))
+    return value.get("status") == "incomplete" or "length" in map(read_stop, reasons)
 
 
 def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:

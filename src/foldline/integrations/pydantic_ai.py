@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.core.asks import Ask, ModelLimits, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
 from foldline.integrations.following import MOST, Follower, FollowerPool, archive_name
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
+from foldline.models.completion import read_stop
 from foldline.session import Session
 from foldline.tools.recall import RECALL, recall_tool
 
@@ -35,13 +36,6 @@ try:
     from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
-
-STOPS: Final[Mapping[str, Stop]] = {
-    "length": "length",
-    "content_filter": "refusal",
-    "tool_call": "tools",
-}
-"""Why a model stopped; anything else is an ordinary end."""
 
 ONE: Final = "conversation"
 """What a conversation is called that has no name."""
@@ -67,7 +61,7 @@ class FoldlineHistory(AbstractCapability[Any]):
             `Session.open` takes.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
-        conversations: How many conversations are kept at hand.
+        conversations: How many conversations are kept open.
         recall: Whether the agent gets a tool that reads again what was removed.
         **options: Further ones of `Session.open`.
 
@@ -105,7 +99,7 @@ class FoldlineHistory(AbstractCapability[Any]):
 
     def session(self, conversation_id: str | None = None) -> Session:
         """
-        Return what was said in a conversation: the log, the receipts, and ``recall``.
+        Return the session of a conversation: the log, the receipts, and ``recall``.
 
         Args:
             conversation_id: As the messages of an agent have it.
@@ -236,13 +230,13 @@ class ModelAnswers:
         return ModelLimits(self._model.context_window or 0, name=self._model.model_name)
 
     async def __call__(self, ask: Ask) -> Reply:
-        """Answer; what the model raises is told in the Reply by whoever asks."""
+        """Answer; whoever asks turns what the model raises into a Reply with an error."""
         request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
         answer = await model_request(
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}
         )
         text = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
-        stop = STOPS.get(answer.finish_reason or "", "end")
+        stop = read_stop(answer.finish_reason, "end")
         return Reply(
             text, stop=stop, model=answer.model_name or "", usage=read_usage(answer.usage)
         )

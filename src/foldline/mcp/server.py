@@ -71,7 +71,7 @@ def _auth_settings(address: str) -> AuthSettings:
 
 
 class _OneToken:
-    """Lets in whoever has the token that the server was started with."""
+    """Accepts the token that the server was started with."""
 
     def __init__(self, token: str) -> None:
         self._token = token

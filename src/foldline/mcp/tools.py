@@ -29,7 +29,7 @@ from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
 from foldline.values.tokens import TokenCounter
 
-Opens: TypeAlias = Callable[[], AbstractContextManager[Archive]]
+ArchiveOpener: TypeAlias = Callable[[], AbstractContextManager[Archive]]
 """Opens the archive for one call, so that it may be made, moved or deleted between two."""
 
 LISTED: Final = 20
@@ -55,7 +55,7 @@ COMPACT: Final = (
 )
 
 
-def archive_opener(path: Path) -> Opens:
+def archive_opener(path: Path) -> ArchiveOpener:
     """
     Return what opens an archive that exists.
 
@@ -74,7 +74,7 @@ def archive_opener(path: Path) -> Opens:
 # --- reading -------------------------------------------------------------------------------
 
 
-def recall_tool(opens: Opens, limit: int) -> Tool:
+def recall_tool(opens: ArchiveOpener, limit: int) -> Tool:
     """
     Return the tool ``recall`` over all sessions.
 
@@ -105,7 +105,7 @@ def _page_size(limit: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": limit, "default": page}
 
 
-def search_tool(opens: Opens, limit: int) -> Tool:
+def search_tool(opens: ArchiveOpener, limit: int) -> Tool:
     """
     Return the tool ``search`` over past sessions.
 
@@ -147,7 +147,7 @@ def _day(text: str) -> float:
         raise RecallError(f"{text[:40]!r} is no day.", hint="Write 2026-01-31.") from error
 
 
-def stats_tool(opens: Opens) -> Tool:
+def stats_tool(opens: ArchiveOpener) -> Tool:
     """Return the tool ``stats``, of the archive or of one session."""
     parameters = object_schema(session=text_schema("Its name; all unless given."))
 
@@ -192,7 +192,7 @@ def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
 # --- changing ------------------------------------------------------------------------------
 
 
-def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
+def compact_tool(path: Path, opens: ArchiveOpener, config: Config) -> Tool:
     """
     Return the tool ``compact``, which takes a focus and changes a session in the archive.
 
@@ -222,9 +222,9 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
 
 # --- notes and memory ----------------------------------------------------------------------
 
-LOOKING_AT_NOTES: Final = ("read", "search", "list", "summary", "tasks")
-LOOKING_AT_MEMORY: Final = ("search", "list", "summary", "stats")
-CHANGING_NOTES: Final = ("create", "update", "delete", "restore", "task", "progress")
+NOTE_READS: Final = ("read", "search", "list", "summary", "tasks")
+MEMORY_READS: Final = ("search", "list", "summary", "stats")
+NOTE_WRITES: Final = ("create", "update", "delete", "restore", "task", "progress")
 
 
 def notes_tool(folder: Path, *, write: bool) -> Tool:
@@ -237,11 +237,11 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
     """
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        if given["action"] in LOOKING_AT_NOTES and not folder.is_dir():
+        if given["action"] in NOTE_READS and not folder.is_dir():
             return ToolOutput("There are no notes yet.")
         return NoteTool(folder).tool.run(given)
 
-    actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
+    actions = (*NOTE_READS, *(NOTE_WRITES if write else ()))
     parameters, words = _for_actions(actions, NOTES, write)
     return _tool("note", words, parameters, run, write=write)
 
@@ -257,13 +257,13 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
     """
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        if given["action"] in LOOKING_AT_MEMORY and not file.exists():
+        if given["action"] in MEMORY_READS and not file.exists():
             return ToolOutput("Nothing is remembered yet.")
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with MemoryTool(memory=Memory.open(file, user=user)) as memory:
             return memory.output(**given)
 
-    actions = MemoryTool.described.models if write else LOOKING_AT_MEMORY
+    actions = MemoryTool.described.models if write else MEMORY_READS
     parameters, words = _for_actions(actions, MemoryTool.described, write)
     return _tool("memory", words, parameters, run, write=write)
 

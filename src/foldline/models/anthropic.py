@@ -6,22 +6,23 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foldline.core.asks import Stop
 from foldline.models.completion import (
     Completion,
     CompletionRequest,
     Delta,
     Piece,
+    ProviderProtocol,
+    ServerSentEvent,
     call,
     malformed_answer,
     mapping,
     objects,
+    read_stop,
     shared_fields,
     text,
     truncated_stream,
 )
 from foldline.models.errors import provider_error
-from foldline.models.sse import ServerSentEvent
 from foldline.values.usage import read_usage
 
 VERSION: Final = "2023-06-01"
@@ -29,18 +30,8 @@ VERSION: Final = "2023-06-01"
 UNCAPPED: Final = 16_384
 """The cap where none is given, in tokens: what a session reserves for the answer."""
 
-STOPS: Final[dict[str, Stop]] = {
-    "end_turn": "end",
-    "stop_sequence": "end",
-    "max_tokens": "length",
-    "tool_use": "tools",
-    "pause_turn": "unknown",
-    "refusal": "refusal",
-    "model_context_window_exceeded": "overflow",
-}
 
-
-class AnthropicProtocol:
+class AnthropicProtocol(ProviderProtocol):
     """The Messages API."""
 
     dialect = "anthropic"
@@ -70,7 +61,7 @@ class AnthropicProtocol:
         blocks = objects(body["content"])
         reply, thoughts = (_joined(blocks, kind) for kind in ("text", "thinking"))
         tool_uses = (b for b in blocks if b.get("type") == "tool_use")
-        stop = STOPS.get(text(body.get("stop_reason")), "unknown")
+        stop = read_stop(body.get("stop_reason"))
         return Completion(
             messages=({"role": "assistant", "content": blocks},) if blocks else (),
             text=reply,
@@ -83,7 +74,7 @@ class AnthropicProtocol:
         )
 
     def assembler(self) -> AnthropicAssembler:
-        """Return what puts a stream together."""
+        """Return an assembler of content blocks."""
         return AnthropicAssembler()
 
 

@@ -146,7 +146,7 @@ def _read(
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is no JSON: {error}", hint="Repair the file.") from error
+        raise InputError(f"{where} is not JSON: {error}", hint="Repair the file.") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("models"), list):
         raise InputError(f"{where} holds no list of models", field="models")
     as_of = whole.get("as_of") if isinstance(whole.get("as_of"), str) else ""

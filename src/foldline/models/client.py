@@ -8,21 +8,23 @@ from time import monotonic
 from typing import Any, Final, Self, TypedDict, Unpack
 
 from foldline.concurrency import iterate_blocking, run_blocking
-from foldline.core.asks import Ask, ModelLimits, Reply
+from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.errors import BudgetError, ModelError
-from foldline.models.ask_adapter import FRAME, error_reply, output_cap, reader_of, to_reply
+from foldline.frozen import frozen
 from foldline.models.completion import Completion, CompletionRequest, Delta
-from foldline.models.errors import TIMEOUT
-from foldline.models.info import ModelInfo
+from foldline.models.errors import TIMEOUT, TooLong
+from foldline.models.info import ModelInfo, price
 from foldline.models.sending import RetryBudget, Sender
+from foldline.redaction import explain_error
 from foldline.tokens.estimate import estimate
+from foldline.values.messages import Usage
 from foldline.values.tokens import TextCounter
 
 SECONDS: Final = 600.0
-"""Seconds that a completion may take in all, unless told otherwise."""
+"""Seconds that a completion may take in all by default."""
 
 ATTEMPTS: Final = 3
-"""Requests that are made for a completion, unless told otherwise."""
+"""Requests that are made for a completion by default."""
 
 THINKING: Final = 4_096
 """Tokens for the reasoning of a model that always thinks, beside the answer to an Ask."""
@@ -102,13 +104,13 @@ class Client:
     @property
     def reader(self) -> ModelLimits:
         """What it reads and writes at most, and its prices."""
-        return reader_of(self.name, self.info, self._thinking)
+        return priced_limits(self.name, self.info, self._thinking)
 
     # --- answering: one prompt in plain text ---------------------------------------------------
 
     def answer(self, ask: Ask) -> Reply:
         """
-        Answer an Ask; what goes wrong is told in the Reply.
+        Answer an Ask; errors are part of the Reply.
 
         Args:
             ask: Its ``seconds`` and ``attempts`` are kept, further attempts included.
@@ -123,7 +125,7 @@ class Client:
         budget = RetryBudget(ask.attempts, began + ask.seconds)
         try:
             done = await self._sender.complete(self._ask_request(ask), budget)
-        except Exception as error:  # noqa: BLE001  # told in the Reply, whatever it is
+        except Exception as error:  # noqa: BLE001  # part of the Reply, whatever it is
             seconds = monotonic() - began
             return error_reply(error, self.name, seconds=seconds, attempts=budget.made)
         return to_reply(done, self.name)
@@ -227,3 +229,111 @@ class Client:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+# --- from an Ask to a request, and from what came of it to a Reply -----------------------------
+
+MARGIN_SHARE, MARGIN_MOST = 50, 4_096
+"""Kept free for counting errors: this part of the window, and so many tokens at most."""
+
+FRAME: Final = 16
+"""Tokens that a request takes around its texts."""
+
+REASONS: Final[dict[Stop, str]] = {
+    "refusal": "the model declined",
+    "overflow": "the model's window was full before the answer was whole",
+    "tools": "the model asked for a tool instead of answering",
+}
+"""Why an answer that stopped so is none."""
+
+
+@frozen
+class PricedLimits(ModelLimits):
+    """
+    The limits of a model with its exact prices, those for long requests included.
+
+    ``thinking`` is what it may write before its answer, in tokens.
+    """
+
+    info: ModelInfo | None = None
+    thinking: int = 0
+
+    def usd(self, read: int, written: int) -> float | None:
+        """Return what so many tokens cost at most, in US dollars; None when that is unknown."""
+        if self.info is None:
+            return None
+        return price(self.info, Usage(read, written + self.thinking))
+
+
+def priced_limits(name: str, info: ModelInfo, thinking: int) -> PricedLimits:
+    """Return the limits and prices of a model under the name that answers carry."""
+    prices = info.prices
+    return PricedLimits(
+        window=info.readable,
+        output=info.output,
+        name=name,
+        input_usd=None if prices is None else prices.input,
+        output_usd=None if prices is None else prices.output,
+        info=info,
+        thinking=thinking,
+    )
+
+
+def output_cap(requested: int, info: ModelInfo, prompt: int) -> int:
+    """
+    Return what an answer may take, in tokens.
+
+    Args:
+        requested: What is asked for.
+        info: The model: its output cap and its window are kept.
+        prompt: What the request takes.
+
+    Returns:
+        At least 1, even where the request alone seems to fill the window: the count may be wrong.
+    """
+    margin = min(MARGIN_MOST, info.window // MARGIN_SHARE)
+    return max(1, min(requested, info.output, info.window - prompt - margin))
+
+
+def to_reply(done: Completion, name: str) -> Reply:
+    """
+    Return the Reply for an answer.
+
+    A refusal, an overflow and a call for a tool give no text, so that none of them is taken for
+    an answer; an answer that was cut off is given, and its stop is "length".
+
+    Args:
+        done: The answer.
+        name: Whom it was asked of; providers answer under longer names.
+    """
+    reason = REASONS.get(done.stop, "")
+    if not reason and not done.text.strip():
+        cut = done.stop == "length"
+        reason = "the answer was cut off before it began" if cut else "the answer is empty"
+    answer = "" if reason else done.text
+    if done.refusal and done.stop == "refusal":
+        reason = f"{reason}: {' '.join(done.refusal.split())[:200]}"
+    return Reply(
+        answer,
+        reason,
+        done.stop,
+        retry=done.stop not in ("refusal", "overflow"),
+        model=name,
+        usage=done.usage,
+        usd=done.usd,
+        seconds=done.seconds,
+        attempts=done.attempts,
+    )
+
+
+def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
+    """Return the Reply for an exception: what went wrong, and whether asking again may help."""
+    return Reply(
+        error=error.message if isinstance(error, ModelError) else explain_error(error),
+        stop="overflow" if isinstance(error, TooLong) else "unknown",
+        retry=isinstance(error, ModelError) and error.retry,
+        limit=error.limit if isinstance(error, TooLong) else None,
+        model=model,
+        seconds=seconds,
+        attempts=attempts,
+    )

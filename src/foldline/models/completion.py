@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.errors import InputError, ModelError
 from foldline.models.info import ModelInfo
-from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import ToolCall, Usage
 
 Piece: TypeAlias = Literal["text", "thinking", "call"]
+
+STOPS: Final[Mapping[str, Stop]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "stop": "end",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "length": "length",
+    "tool_use": "tools",
+    "tool_calls": "tools",
+    "tool_call": "tools",
+    "function_call": "tools",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "safety": "refusal",
+    "model_context_window_exceeded": "overflow",
+    "context_length_exceeded": "overflow",
+    "model_length": "overflow",
+}
+"""Why a model stopped, by the words of all providers and frameworks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +107,34 @@ class CompletionRequest:
     stream: bool = False
 
 
+DONE: Final = "[DONE]"
+"""What ends a stream of chat completions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event: its name, "" where it has none, and its data as text."""
+
+    name: str
+    data: str
+
+    def value(self) -> dict[str, Any]:
+        """
+        Return the data as a JSON object.
+
+        Raises:
+            ModelError: It is none; asking again may help.
+        """
+        try:
+            value = json.loads(self.data)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            why = "The stream holds an event that is not JSON."
+            raise ModelError(why, code="malformed", retry=True)
+        return value
+
+
 class Assembler(Protocol):
     """Puts the events of one stream together."""
 
@@ -109,27 +157,26 @@ class Assembler(Protocol):
         ...
 
 
-class ProviderProtocol(Protocol):
-    """How one protocol writes requests and reads answers."""
+class ProviderProtocol(ABC):
+    """
+    How one protocol writes requests and reads answers.
 
-    @property
-    def dialect(self) -> str:
-        """The name of the wire format of its messages, as `foldline.formats` calls it."""
-        ...
+    ``dialect`` is the wire format of its messages, as `foldline.formats` calls it; ``path`` is
+    where requests go, below the base URL.
+    """
 
-    @property
-    def path(self) -> str:
-        """Where requests go, below the base URL."""
-        ...
+    dialect: ClassVar[str]
+    path: ClassVar[str]
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return what opens the door; ``key`` may be empty."""
-        ...
+        """Return the headers of authentication: a bearer token, none without a key."""
+        return {"authorization": f"Bearer {key}"} if key else {}
 
+    @abstractmethod
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request."""
-        ...
 
+    @abstractmethod
     def read(self, body: Mapping[str, Any]) -> Completion:
         """
         Read an answer.
@@ -137,16 +184,10 @@ class ProviderProtocol(Protocol):
         Raises:
             ModelError: It is none.
         """
-        ...
 
+    @abstractmethod
     def assembler(self) -> Assembler:
-        """Return what puts a stream together."""
-        ...
-
-
-def bearer(key: str) -> dict[str, str]:
-    """Return the header of a key that is sent as a bearer token; none without a key."""
-    return {"authorization": f"Bearer {key}"} if key else {}
+        """Return an assembler for the answer of one stream."""
 
 
 def shared_fields(request: CompletionRequest) -> dict[str, Any]:
@@ -190,6 +231,11 @@ def call(number: Any, name: Any, arguments: Any) -> ToolCall:
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(text(number) or None, text(name), arguments)
+
+
+def read_stop(reason: Any, default: Stop = "unknown") -> Stop:
+    """Return why a model stopped, by the word of its provider in any case of letters."""
+    return STOPS.get(text(reason).lower(), default)
 
 
 def with_calls(completion: Completion) -> Completion:

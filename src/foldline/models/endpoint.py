@@ -1,4 +1,4 @@
-"""Where a model is reached: the address and the key, from arguments or from the environment."""
+"""Where a model is reached: the address, and the key that opens it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Secret:
         return f"Secret({'***' if self._value else ''})"
 
     def __reduce__(self) -> str:
-        raise TypeError("A key is not pickled.")
+        raise TypeError("A key cannot be pickled.")
 
     def reveal(self) -> str:
         """Return the key itself."""
@@ -78,8 +78,8 @@ class Endpoint:
         """Everything that no error may show."""
         return (self.key, *self.headers.values())
 
-    def echoes(self) -> tuple[str, ...]:
-        """Return the keys that no answer may show: placeholders like "ollama" are words."""
+    def keys_to_redact(self) -> tuple[str, ...]:
+        """Return the keys that no answer may repeat; placeholders like "ollama" are words."""
         secret = (*SECRET_WORDS, "auth")
         named = [h for n, h in self.headers.items() if any(word in n.lower() for word in secret)]
         words = [word for one in (self.key, *named) for word in one.reveal().split()]
@@ -104,7 +104,7 @@ def make_endpoint(
     address = split_url(base_url)
     if address is None:
         hint = "Give one such as https://api.openai.com/v1."
-        raise InputError("the base URL is no address", field="base_url", hint=hint)
+        raise InputError("the base URL is not a URL", field="base_url", hint=hint)
     if address.username is not None or address.password is not None:
         hint = "Give the key as api_key instead."
         raise InputError("the base URL holds a user or a password", field="base_url", hint=hint)
@@ -129,20 +129,6 @@ def is_private_host(host: str) -> bool:
         name = host.lower().rstrip(".")
         return bool(name) and ("." not in name or name.endswith(PRIVATE_SUFFIXES))
     return number.is_private or number.is_loopback or number.is_link_local
-
-
-def same_origin(first: str, second: str) -> bool:
-    """Return True if two addresses have the same scheme, host and port."""
-    try:
-        one, other = urlsplit(first), urlsplit(second)
-        return _origin(one) == _origin(other) and other.username is None
-    except ValueError:
-        return False
-
-
-def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
-    port = address.port or {"http": 80, "https": 443}.get(address.scheme)
-    return address.scheme, address.hostname, port
 
 
 def split_url(url: str) -> SplitResult | None:

@@ -23,7 +23,7 @@ TRANSIENT_CODES: Final = frozenset(
     {"overloaded_error", "rate_limit_error", "api_error", "timeout_error", "server_error"}
     | {"rate_limit_exceeded", "overloaded", "timeout", "connection", "malformed"}
 )
-"""Codes of errors that pass, where there is no status to tell."""
+"""Codes of errors that are transient, where there is no status."""
 
 QUOTA_CODES: Final = frozenset(
     {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}

@@ -13,8 +13,7 @@ from foldline.models.client import ATTEMPTS, SECONDS, Client
 from foldline.models.completion import ProviderProtocol
 from foldline.models.endpoint import make_endpoint
 from foldline.models.info import Provider
-from foldline.models.openai_chat import OpenAIChatProtocol
-from foldline.models.openai_responses import OpenAIResponsesProtocol
+from foldline.models.openai import OpenAIChatProtocol, OpenAIResponsesProtocol
 from foldline.models.sending import Sender
 from foldline.values.tokens import TextCounter
 

@@ -60,7 +60,7 @@ class ModelInfo:
     take where that is less, ``output`` the most that an answer may take: all in tokens.
     ``long`` are the prices from a request of more than ``long_above`` tokens on. ``tokens`` names
     the vocabulary, ``light`` the cheaper sibling, "" where there is none. ``thinks`` says that
-    reasoning is part of its output unless it is told otherwise. ``as_of`` is the day on which
+    reasoning is part of its output by default. ``as_of`` is the day on which
     ``source`` said so. ``resolved`` is False for a model that is not known: then the limits are
     assumed.
     """

@@ -1,9 +1,9 @@
 """
-What a provider said, as one small value, whatever it came in.
+What a provider answered, as one small value, from any exception, response or JSON.
 
 Every SDK has its own exceptions and every framework wraps them; here only names are read that
 they share, so that none of them is imported: ``status_code``, ``body``, ``response``, ``code``,
-``finish_reason``, ``usage`` and their like. Everything is bounded: what is read is hostile.
+``finish_reason``, ``usage`` and their like. Everything is bounded: the input is hostile.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def failure_of(outcome: Any, window: int | None = None) -> Failure:
     """
     try:
         return replace(_read(plain(outcome)), window=window)
-    except Exception:  # noqa: BLE001  # a stranger's object may raise whatever it is asked
+    except Exception:  # noqa: BLE001  # a foreign object may raise anything
         return Failure(type=_classes(outcome), window=window)
 
 
@@ -151,7 +151,7 @@ def _classes(value: Any) -> str:
 def _text(error: BaseException) -> str:
     try:
         return str.__str__(str(error))[:LONGEST]
-    except Exception:  # noqa: BLE001  # a stranger's __str__
+    except Exception:  # noqa: BLE001  # a foreign __str__
         return ""
 
 
@@ -235,12 +235,12 @@ def _usage(response: Any) -> Usage | None:
 
 
 def _get(holder: Any, name: str) -> Any:
-    """Return a member of an object or a mapping, None when it has none or will not tell."""
+    """Return a member of an object or a mapping, None when it has none or raises."""
     if isinstance(holder, Mapping):
         return holder.get(name)
     try:
         return plain(getattr(holder, name, None))
-    except Exception:  # noqa: BLE001  # a stranger's property
+    except Exception:  # noqa: BLE001  # a foreign property
         return None
 
 

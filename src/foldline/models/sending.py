@@ -24,8 +24,7 @@ from foldline.models.completion import (
 from foldline.models.endpoint import Endpoint, reveal_all
 from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
-from foldline.models.sse import SSEDecoder
-from foldline.models.transport import Incoming, Outgoing, Transport
+from foldline.models.transport import Incoming, Outgoing, Transport, read_events
 from foldline.redaction import SHORTEST, redact_json, without
 
 Result = TypeVar("Result")
@@ -205,13 +204,12 @@ class Sender:
                     # Servers that cannot stream answer whole.
                     done = self._read(_object(await response.whole()))
                 else:
-                    assembler, decoder = self.protocol.assembler(), SSEDecoder()
-                    secret_filter = SecretFilter(self.endpoint.echoes())
-                    async with aclosing(response.chunks) as chunks:
-                        async for chunk in chunks:
-                            for event in decoder.feed(chunk):
-                                for delta in secret_filter.filter(assembler.take(event)):
-                                    yield delta
+                    assembler = self.protocol.assembler()
+                    secret_filter = SecretFilter(self.endpoint.keys_to_redact())
+                    async with aclosing(read_events(response.chunks)) as events:
+                        async for event in events:
+                            for delta in secret_filter.filter(assembler.take(event)):
+                                yield delta
                     for delta in secret_filter.flush():
                         yield delta
                     done = self._read(assembler.whole())
@@ -227,7 +225,7 @@ class Sender:
 
     def _read(self, body: dict[str, Any]) -> Completion:
         """Read an answer; a server that echoes the key must not bring it into a conversation."""
-        return self.protocol.read(without(body, self.endpoint.echoes()))
+        return self.protocol.read(without(body, self.endpoint.keys_to_redact()))
 
     def _outgoing(self, request: CompletionRequest) -> Outgoing:
         try:
@@ -272,7 +270,7 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise malformed_answer("is no JSON") from None
+        raise malformed_answer("is not JSON") from None
     if not isinstance(value, dict):
-        raise malformed_answer("is no JSON object")
+        raise malformed_answer("is not a JSON object")
     return value

@@ -14,18 +14,17 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Final, TypeAlias, TypeVar
-from urllib.parse import urljoin
 
 import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
-from foldline.models.endpoint import same_origin
+from foldline.models.completion import ServerSentEvent
 from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
@@ -104,14 +103,14 @@ class Transport:
             if response.status_code not in MOVED:
                 return response
             await response.aclose()
-            target = _target(url, response.headers.get("location", ""))
+            target = redirect_within(url, response.headers.get("location", ""))
             status = response.status_code
-            if status < 307 or not same_origin(url, target):
+            if status < 307 or not target:
                 why = "The provider redirects elsewhere, and the key is not taken there."
                 hint = "Check the base URL."
                 raise ModelError(why, status=status, code="redirect", hint=hint)
             url = target
-        raise ModelError("The provider redirects in a circle.", code="redirect")
+        raise ModelError("The provider redirects in a loop.", code="redirect")
 
     def _pool(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -140,12 +139,14 @@ class Transport:
             run_blocking(self.aclose())
 
 
-def _target(url: str, location: str) -> str:
-    """Return where a redirect leads, "" where that is no address."""
+def redirect_within(url: str, location: str) -> str:
+    """Return where a redirect leads, "" unless that has the same scheme, host and port."""
     try:
-        return urljoin(url, location)
-    except ValueError:
+        target = httpx2.URL(url).join(location)
+        stays = httpx2.Origin(url) == httpx2.Origin(target) and not target.userinfo
+    except (httpx2.InvalidURL, ValueError):
         return ""
+    return str(target) if stays else ""
 
 
 @cache
@@ -158,7 +159,7 @@ async def _chunks(response: httpx2.Response, deadline: float) -> AsyncGenerator[
     coding = response.headers.get("content-encoding", "identity").lower()
     if coding not in ("", "identity"):
         # Compressed bytes would have to be unpacked before they can be measured.
-        raise ModelError(f"The answer is compressed ({coding[:20]}), which was not asked for.")
+        raise ModelError(f"The answer is compressed ({coding[:20]}), which was not requested.")
     size = 0
     raw = response.aiter_raw()
     while True:
@@ -191,6 +192,22 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
         if isinstance(error, httpx2.ConnectError) and str(error):
             words += f": {error}"
         raise ModelError(words, code="connection", retry=True) from None
+
+
+async def read_events(
+    chunks: AsyncGenerator[bytes, None],
+) -> AsyncGenerator[ServerSentEvent, None]:
+    """Yield the server-sent events of a body as they arrive; one that is cut off is left out."""
+    response = httpx2.Response(
+        200,
+        headers={"content-type": "text/event-stream; charset=utf-8-sig"},
+        content=chunks,
+        request=httpx2.Request("POST", "http://stream"),
+    )
+    async with aclosing(chunks):
+        async for event in httpx2.EventSource(response, max_event_size=None):
+            if event.data:
+                yield ServerSentEvent("" if event.event == "message" else event.event, event.data)
 
 
 # --- passing on ----------------------------------------------------------------------------

@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from foldline.errors import ModelError
-from foldline.models.completion import mapping
+from foldline.models.completion import ServerSentEvent, mapping
 from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in
-from foldline.models.sse import ServerSentEvent, SSEDecoder
-from foldline.models.transport import Passed
+from foldline.models.transport import Passed, read_events
 from foldline.values.messages import Usage
 from foldline.values.usage import read_usage
 
@@ -59,14 +59,20 @@ class BufferedAnswer:
             self.taken.append(chunk)
         return chunk
 
-    async def whole(self, most: int, seconds: float) -> bytes:
-        """Take what comes in so many seconds, up to about ``most`` bytes."""
+    async def pieces(self, most: int, seconds: float) -> AsyncGenerator[bytes, None]:
+        """Yield what comes in so many seconds, up to about ``most`` bytes."""
         size, end = sum(map(len, self.taken)), monotonic() + seconds
         while size < most and (chunk := await self.next(end - monotonic())) is not None:
             size += len(chunk)
+            yield chunk
+
+    async def whole(self, most: int, seconds: float) -> bytes:
+        """Take what comes in so many seconds, up to about ``most`` bytes."""
+        async for _ in self.pieces(most, seconds):
+            pass
         return b"".join(self.taken)
 
-    async def again(self) -> AsyncIterator[bytes]:
+    async def replay(self) -> AsyncIterator[bytes]:
         """
         Yield what was taken, and the rest as it arrives.
 
@@ -96,7 +102,7 @@ LARGEST: Final = 1 << 20
 """So much of an error is read, in bytes."""
 
 PATIENCE: Final = 15.0
-"""Seconds that a stream is held back which has only said that it begins."""
+"""Seconds that a stream is held back in which nothing but its beginning has arrived."""
 
 BEGINNING: Final = frozenset(
     {"response.created", "response.in_progress", "response.queued", "ping"}
@@ -131,37 +137,34 @@ async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelE
     else:
         error = await _failed_event(buffered)
     too_long = error is not None and overflow_in(error) is not None
-    return replace(answer, chunks=buffered.again()), error if too_long else None
+    return replace(answer, chunks=buffered.replay()), error if too_long else None
 
 
 async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
     """Read a stream until an event says more than that it begins; return the error in that."""
-    events, size, end = SSEDecoder(), 0, monotonic() + PATIENCE
-    while size < LARGEST and (chunk := await buffered.next(end - monotonic())) is not None:
-        size += len(chunk)
-        informative = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
-        if informative:
-            return _error(informative)
+    async with aclosing(read_events(buffered.pieces(LARGEST, PATIENCE))) as events:
+        async for event in events:
+            if _kind(event) not in BEGINNING:
+                return _error(event)
     return None
 
 
 def _kind(event: ServerSentEvent) -> str:
-    if event.name:
-        return event.name
-    try:
-        return str(event.value().get("type", ""))
-    except ModelError:
-        return ""
+    return event.name or str(_value(event).get("type", ""))
 
 
-def _error(informative: Sequence[ServerSentEvent]) -> ModelError | None:
-    """Return the first event as an error, if it is one."""
+def _value(event: ServerSentEvent) -> dict[str, Any]:
+    """Return the JSON object of an event, an empty one where it has none."""
     try:
-        value = informative[0].value()
+        return event.value()
     except ModelError:
-        return None
-    response = value.get("response")
-    inner = response.get("error") if isinstance(response, dict) else None
+        return {}
+
+
+def _error(event: ServerSentEvent) -> ModelError | None:
+    """Return an event as an error, if it is one."""
+    value = _value(event)
+    inner = mapping(value.get("response")).get("error")
     error = value.get("error") or inner or (value if value.get("type") == "error" else None)
     return provider_error({"error": error}) if error else None
 
@@ -175,7 +178,7 @@ READABLE: Final = frozenset({"", "identity", "gzip", "deflate"})
 
 class UsageReader:
     """
-    Listens to an answer; what it cannot read it leaves alone.
+    Reads the usage in an answer that passes; what it cannot read it ignores.
 
     Args:
         kind: The type of the content.
@@ -185,30 +188,30 @@ class UsageReader:
     def __init__(self, kind: str, coding: str) -> None:
         self.usage: Usage | None = None
         self._stream = "text/event-stream" in kind.lower()
-        self._deaf = coding.lower() not in READABLE
+        self._unreadable = coding.lower() not in READABLE
         packed = coding.lower() in ("gzip", "deflate")
         self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
         self._rest = b""
         self._reported: dict[str, Any] = {}
 
     def feed(self, chunk: bytes) -> None:
-        """Listen to the next bytes; nothing is raised."""
-        if self._deaf:
+        """Read the next bytes; nothing is raised."""
+        if self._unreadable:
             return
         try:
             data = chunk if self._unpack is None else self._unpack.decompress(chunk, LONGEST)
-            self._deaf = self._unpack is not None and bool(self._unpack.unconsumed_tail)
+            self._unreadable = self._unpack is not None and bool(self._unpack.unconsumed_tail)
             self._take(data)
         except (zlib.error, ValueError, RecursionError):
-            self._deaf = True
+            self._unreadable = True
 
     def end(self) -> Usage | None:
         """Return the usage, None where none was reported."""
-        if not self._deaf and not self._stream and self._rest:
+        if not self._unreadable and not self._stream and self._rest:
             try:
-                self._look(json.loads(self._rest))
+                self._read_event(json.loads(self._rest))
             except (ValueError, RecursionError):
-                self._deaf = True
+                self._unreadable = True
         return self.usage
 
     def _take(self, data: bytes) -> None:
@@ -223,12 +226,12 @@ class UsageReader:
                 self._rest += rest
             for line in lines:
                 if b'"usage"' in line and line.startswith(b"data:"):
-                    self._look(json.loads(line[5:]))
+                    self._read_event(json.loads(line[5:]))
         if len(self._rest) > LONGEST:
-            self._deaf, self._rest = True, b""
+            self._unreadable, self._rest = True, b""
 
-    def _look(self, value: Any) -> None:
-        """Read an answer, or an event of one; Anthropic tells in two of them."""
+    def _read_event(self, value: Any) -> None:
+        """Read an answer, or an event of one; Anthropic reports its usage in two of them."""
         event = mapping(value)
         for holder in (event, mapping(event.get("message")), mapping(event.get("response"))):
             reported = mapping(holder.get("usage"))

@@ -1,8 +1,8 @@
 """
-Accounts of what happened, by a model that the client's own key pays for, in the background.
+Summaries in the background, by a model that the client's own key pays for.
 
 The key is the one of the client's newest request. It is kept in memory as long as the session is
-at hand, sent to nobody but the provider it came for, and never written anywhere.
+open, sent only to the provider it came for, and never written anywhere.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
-from foldline.models.ask_adapter import reader_of
 from foldline.models.catalogue import Catalogue, choose_summarizer
-from foldline.models.client import Client
+from foldline.models.client import Client, priced_limits
 from foldline.models.completion import ProviderProtocol
 from foldline.models.endpoint import Endpoint, Secret
 from foldline.models.factory import PROTOCOLS
@@ -30,7 +29,7 @@ CREDENTIALS: Final = (
     *("authorization", "x-api-key", "api-key", "anthropic-version", "anthropic-beta"),
     *("openai-organization", "openai-project", "chatgpt-account-id"),
 )
-"""Headers that open the provider's door; they are taken over whole, and not looked into."""
+"""Headers of authentication; they are copied whole and not inspected."""
 
 MOST: Final = 512
 """Sessions whose keys are held; further ones push out the oldest."""
@@ -38,7 +37,7 @@ MOST: Final = 512
 
 class BackgroundSummarizers:
     """
-    Models that say what happened in sessions, within one sum of money.
+    Models that summarize sessions, within one spending limit.
 
     Args:
         upstream: The provider.
@@ -52,7 +51,7 @@ class BackgroundSummarizers:
         self._usd = usd
         self._lock = threading.Lock()
         self._spent = 0.0
-        self._doors: OrderedDict[str, Endpoint] = OrderedDict()
+        self._credentials: OrderedDict[str, Endpoint] = OrderedDict()
         self._transport = Transport()
 
     @property
@@ -61,25 +60,26 @@ class BackgroundSummarizers:
         return self._spent
 
     def of(self, session: str, request: ConversationRequest) -> SessionSummarizer:
-        """Return who says what happened in a session."""
+        """Return the summarizer of a session."""
         name = choose_summarizer(self._which, request.model or "unknown").name
         info = Catalogue.load().find(name)
         return SessionSummarizer(self, session, name, info, PROTOCOLS[request.endpoint.dialect]())
 
-    def allow(self, session: str, headers: Mapping[str, str], path: str) -> None:
-        """Take over what opens the door, from the newest request of a session."""
+    def keep_credentials(self, session: str, headers: Mapping[str, str], path: str) -> None:
+        """Keep the headers of authentication of the newest request of a session."""
         credentials = {name: Secret(headers[name]) for name in CREDENTIALS if headers.get(name)}
         with self._lock:
-            self._doors[session] = Endpoint(self._upstream.url(path), headers=credentials)
-            self._doors.move_to_end(session)
-            if len(self._doors) > MOST:
-                self._doors.popitem(last=False)
+            self._credentials[session] = Endpoint(self._upstream.url(path), headers=credentials)
+            self._credentials.move_to_end(session)
+            if len(self._credentials) > MOST:
+                self._credentials.popitem(last=False)
 
     def answer(self, summarizer: SessionSummarizer, ask: Ask) -> Reply:
-        """Ask a model, if that can be paid."""
+        """Ask a model, if the spending limit allows it."""
         with self._lock:
-            door, left = self._doors.get(summarizer.session), self._usd - self._spent
-        if door is None:
+            endpoint = self._credentials.get(summarizer.session)
+            left = self._usd - self._spent
+        if endpoint is None:
             return Reply(error="no request has brought a key", retry=False, attempts=0)
         # What it will cost at most is held back, so that two at once stay within the sum.
         read = len(ask.prompt.encode()) + len(ask.system.encode())
@@ -90,8 +90,8 @@ class BackgroundSummarizers:
         self._pay(price)
         spent, wire = 0.0, summarizer.wire
         try:
-            endpoint = replace(door, base_url=door.base_url.removesuffix(wire.path))
-            sender = Sender(wire, endpoint, self._transport)
+            base_url = endpoint.base_url.removesuffix(wire.path)
+            sender = Sender(wire, replace(endpoint, base_url=base_url), self._transport)
             reply = Client(summarizer.name, summarizer.info, sender).answer(ask)
             spent = price if reply.attempts and reply.usd is None else reply.usd or 0.0
         finally:
@@ -105,13 +105,13 @@ class BackgroundSummarizers:
     def close(self) -> None:
         """Close the connections, and forget the keys."""
         with self._lock:
-            self._doors.clear()
+            self._credentials.clear()
         self._transport.close()
 
 
 @dataclass(frozen=True)
 class SessionSummarizer:
-    """Says what happened in one session; it is asked in the background only."""
+    """Summarizes one session; it is asked in the background only."""
 
     summarizers: BackgroundSummarizers
     session: str
@@ -122,7 +122,7 @@ class SessionSummarizer:
     @cached_property
     def reader(self) -> ModelLimits:
         """What the model reads at most."""
-        return replace(reader_of(self.name, self.info, 0), background=True)
+        return replace(priced_limits(self.name, self.info, 0), background=True)
 
     def __call__(self, ask: Ask) -> Reply:
         """Answer; errors are part of the Reply."""

@@ -28,24 +28,24 @@ from foldline.values.identity import shared_length
 from foldline.values.messages import Usage
 
 PREFIX: Final = "serve-"
-"""How the names of sessions begin that the proxy keeps; it takes up no others."""
+"""How the names of sessions begin that the proxy keeps; it continues no others."""
 
-LATEST: Final = 24
+RECENT_MESSAGES: Final = 24
 """So many of the newest messages of a history are looked for in the archive."""
 
-TRIED: Final = 16
+MAX_CANDIDATES: Final = 16
 """So many sessions of the archive are compared with a history."""
 
 ATTEMPTS: Final = 3
 
-BYTES: Final = 128 << 20
-"""What the newest requests of all sessions at hand may take together, in bytes."""
+MAX_BYTES: Final = 128 << 20
+"""What the newest requests of all open sessions may take together, in bytes."""
 
 
 @dataclass(eq=False)
 class OpenConversation:
     """
-    A session at hand.
+    An open session.
 
     ``ids`` are those of its log. ``sent`` is what was sent of it last: positions in the log, and
     the JSON of what an edit made. ``answer`` is the length of the log at the last request and the
@@ -76,9 +76,9 @@ class ConversationMatcher:
     The sessions that were in use last.
 
     Args:
-        store: The archive; None keeps every session in memory, as long as it is at hand.
+        store: The archive; None keeps every session in memory, as long as it is open.
         opens: Opens a session for a request, in a store, under a name.
-        most: Sessions that are kept at hand.
+        most: Sessions that are kept open.
     """
 
     def __init__(
@@ -116,16 +116,16 @@ class ConversationMatcher:
                 conversation.size = len(request.body.text)
                 yield conversation
                 return
-        raise StoreError("The session is changed by somebody else all the time.")
+        raise StoreError("Another process keeps changing the session.")
 
     def find_open(self, request: ConversationRequest) -> OpenConversation | None:
-        """Return the session at hand that a request continues, as it is; None for none."""
+        """Return the open session that a request continues, as it is; None for none."""
         with self._guard:
             found, shared = self._nearest(request)
         return found if found is not None and found.ids and shared == len(found.ids) else None
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         with self._guard:
             while self._open:
                 self._open.popitem()[1].session.close()
@@ -156,7 +156,7 @@ class ConversationMatcher:
         return self._open_session(request, store, name, list(request.ids[:shared]))
 
     def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
-        """Return the session at hand that shares most, and how many messages that is."""
+        """Return the open session that shares most messages, and how many."""
         best, most = None, (False, 0, False)
         for conversation in self._open.values():
             if conversation.root != request.root:
@@ -170,12 +170,12 @@ class ConversationMatcher:
         return best, most[1]
 
     def _find_archived(self, request: ConversationRequest, shared: int) -> OpenConversation | None:
-        """Take up a session of the archive that shares more than what is at hand."""
+        """Reopen a session of the archive that shares more than the open ones."""
         if self._store is None:
             return None
         best, most = "", shared
         for name in self._candidates(request):
-            with _passing_over_damage():
+            with _skip_damaged():
                 stored = self._store.load(name)
                 ids = [] if stored is None else list(stored.ids)
                 if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
@@ -187,22 +187,22 @@ class ConversationMatcher:
                     best, most = name, same
         if not best:
             return None
-        with _passing_over_damage():
+        with _skip_damaged():
             return self._branch(request, self._store, best, most)
         return None
 
     def _candidates(self, request: ConversationRequest) -> Iterator[str]:
         assert self._store is not None  # noqa: S101  # asked for by who knows
         seen: set[str] = set(self._open)
-        for number in reversed(request.ids[-LATEST:]):
+        for number in reversed(request.ids[-RECENT_MESSAGES:]):
             for name, _ in self._store.find(number):
                 if name.startswith(PREFIX) and name not in seen:
                     seen.add(name)
                     yield name
-                if len(seen) >= TRIED + len(self._open):
+                if len(seen) >= MAX_CANDIDATES + len(self._open):
                     return
 
-    # --- keeping at hand -----------------------------------------------------------------------
+    # --- open sessions -------------------------------------------------------------------------
 
     def _open_session(
         self, request: ConversationRequest, store: Store, name: str, ids: list[str]
@@ -219,7 +219,7 @@ class ConversationMatcher:
         """Close the sessions that were idle longest, beyond a number and a size."""
         size = sum(one.size for one in self._open.values())
         for old in list(self._open.values()):
-            if len(self._open) <= self._most and size <= BYTES:
+            if len(self._open) <= self._most and size <= MAX_BYTES:
                 return
             # One that is in use is closed another time.
             if old is not made and old.lock.acquire(blocking=False):
@@ -239,8 +239,8 @@ def _new_name(request: ConversationRequest) -> str:
 
 
 @contextmanager
-def _passing_over_damage() -> Iterator[None]:
-    """Let a conversation begin anew where the session that it would go on with is damaged."""
+def _skip_damaged() -> Iterator[None]:
+    """Skip a session that is damaged; the conversation starts a new one."""
     try:
         yield
     except StoreError as error:
@@ -260,7 +260,8 @@ def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> N
     """Append what is new in a request."""
     session, done = conversation.session, len(conversation.ids)
     if conversation.around != request.around:
-        session.surround(system=request.system, tools=request.tools)
+        system, tools = request.system_and_tools
+        session.surround(system=system, tools=tools)
         conversation.around = request.around
     fresh = range(done, len(request.ids))
     if not fresh:

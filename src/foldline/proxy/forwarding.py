@@ -25,10 +25,10 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-FIRST: Final = 0.25
+AHEAD_SECONDS: Final = 0.25
 """Seconds that the head of an answer waits for what its first bytes say of the cache."""
 
-WHOLE: Final = 1 << 20
+AHEAD_BYTES: Final = 1 << 20
 """Answers up to this size, in bytes, that are no stream are read before they are passed on."""
 
 
@@ -281,13 +281,13 @@ class Exchange:
         buffered = BufferedAnswer(answer.chunks)
         try:
             if self.decision is not None:
-                await _peek(buffered, plain)
+                await _read_ahead(buffered, plain)
             for chunk in buffered.taken:
                 reader.feed(chunk)
             self.usage = reader.end() if buffered.ended else reader.usage
             await self._start(answer)
             known = len(buffered.taken)
-            async for chunk in buffered.again():
+            async for chunk in buffered.replay():
                 if known:
                     known -= 1
                 else:
@@ -299,7 +299,7 @@ class Exchange:
             buffered.close()
             self.usage = reader.end()
             if self.usage is not None and self.decision is not None and self.status == 200:
-                self.parts.rewriter.learn(self.decision, self.usage)
+                self.parts.rewriter.record_usage(self.decision, self.usage)
             await answer.aclose()
 
     async def _start(self, answer: Passed) -> None:
@@ -346,10 +346,10 @@ class Exchange:
             self.parts.metrics.lost_lines += 1
 
 
-async def _peek(buffered: BufferedAnswer, plain: Mapping[str, str]) -> None:
+async def _read_ahead(buffered: BufferedAnswer, plain: Mapping[str, str]) -> None:
     """Wait for a short answer to its end, for a stream until its first bytes, and not long."""
     length = plain.get("content-length", "")
     if "text/event-stream" in plain.get("content-type", "").lower():
-        await buffered.next(FIRST)
-    elif length.isdigit() and int(length) <= WHOLE:
-        await buffered.whole(WHOLE + 1, FIRST)
+        await buffered.next(AHEAD_SECONDS)
+    elif length.isdigit() and int(length) <= AHEAD_BYTES:
+        await buffered.whole(AHEAD_BYTES + 1, AHEAD_SECONDS)

@@ -21,7 +21,7 @@ HOP: Final = frozenset(
 """What concerns one connection only (RFC 9110, 7.6.1)."""
 
 FRAMING: Final = frozenset({b"host", b"content-length", b"expect"})
-"""What is made anew for the connection to the provider."""
+"""Headers that are set again for the connection to the provider."""
 
 
 def request_headers(
@@ -65,7 +65,7 @@ def _readable(value: bytes) -> bytes:
 def report_headers(
     decision: Decision, usage: Usage | None, *, dry_run: bool
 ) -> list[tuple[bytes, bytes]]:
-    """Return headers that tell the client what was done; the usage as far as it is known."""
+    """Return headers that report to the client what was done, and the usage if it is known."""
     values = {
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,

@@ -19,7 +19,7 @@ WAITING: Final = 1_000
 
 class RequestLog:
     """
-    Writes lines from a thread, so that a reader who does not read holds nobody up.
+    Writes lines from a thread, so that a slow reader blocks no request.
 
     Args:
         stream: Where to write; None for nowhere.

@@ -91,7 +91,7 @@ def _read(text: str, key: str) -> Body:
         name, at = _DECODER.raw_decode(text, at)
         at = _skip_sign(text, at, ":")
         if not isinstance(name, str) or name in fields or (name == key and messages is not None):
-            raise InputError("A field is there twice, or has no name")
+            raise InputError("a field occurs twice, or has no name")
         start = at
         if name == key and text[at] == "[":
             messages, spans, at = _read_list(text, at)
@@ -100,7 +100,7 @@ def _read(text: str, key: str) -> Body:
             places[name] = (start, at)
         at = _next_member(text, at, "}")
     if _skip_space(text, at + 1) != len(text):
-        raise InputError("something stands behind the body")
+        raise InputError("something follows the body")
     if not messages:
         raise InputError("the body has no list of messages", field=key)
     return Body(text, fields, places, messages, spans)
@@ -141,7 +141,7 @@ def _next_member(text: str, at: int, closing: str) -> int:
         return at
     at = _skip_sign(text, at, ",")
     if text[at] == closing:
-        raise InputError("A member is missing")
+        raise InputError("a member is missing")
     return at
 
 

@@ -35,22 +35,22 @@ from foldline.values.messages import Usage
 Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
 """
 What became of a request: it went out as it came; with the edits of earlier compactions; with one
-made for it; as it came because something in here failed; or as it came, and nobody read it.
+made for it; as it came because something in here failed; or as it came, unread.
 """
 
 RISKY: Final = 0.25
 """The part of the window from which on a provider may find a request too long."""
 
-AT_HAND: Final = 256
-"""Sessions that are kept at hand."""
+MAX_OPEN: Final = 256
+"""Sessions that are kept open."""
 
-AT_ONCE: Final = 0.5
+OUTPUT_SHARE: Final = 0.5
 """
 The part of the window from which on a single tool output is cut when it comes. A session of the
-library cuts much earlier; here a program that nobody changes has bounds of its own.
+library cuts much earlier; an unchanged agent has bounds of its own.
 """
 
-ELSEWHERE: Final = ("previous_response_id", "conversation")
+STORED_HISTORY: Final = ("previous_response_id", "conversation")
 """Fields by which a request goes on from a history that its provider keeps."""
 
 
@@ -110,11 +110,11 @@ class RequestRewriter:
     def __init__(self, store: Store | None, options: ProxyOptions) -> None:
         self._options = options
         self._reader = RequestReader()
-        self._conversations = ConversationMatcher(store, self._session, most=AT_HAND)
+        self._conversations = ConversationMatcher(store, self._session, most=MAX_OPEN)
 
     @property
     def sessions(self) -> int:
-        """How many sessions are at hand."""
+        """How many sessions are open."""
         return len(self._conversations)
 
     def decide(
@@ -132,13 +132,14 @@ class RequestRewriter:
         try:
             hint, client = session_hint(headers), client_name(headers)
             request = self._reader.read(endpoint, data, hint=hint, client=client)
-            if any(request.body.fields.get(name) for name in ELSEWHERE):
+            if any(request.body.fields.get(name) for name in STORED_HISTORY):
                 return Decision(data, "unread", "the provider keeps the history")
             if endpoint.counts:
                 return self._count_only(request, data)
             with self._conversations.match(request) as conversation:
                 if self._options.summarizers is not None:
-                    self._options.summarizers.allow(conversation.session.name, headers, path)
+                    name = conversation.session.name
+                    self._options.summarizers.keep_credentials(name, headers, path)
                 return self._decide(request, data, conversation, Session.view)
         except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
             return Decision(data, "failed", _reason(error))
@@ -167,14 +168,14 @@ class RequestRewriter:
             return None
         return smaller if len(smaller.body) < len(decision.body) else None
 
-    def learn(self, decision: Decision, usage: Usage) -> None:
-        """Note what the provider reported of a request, as long as it was sent what is shown."""
+    def record_usage(self, decision: Decision, usage: Usage) -> None:
+        """Keep the usage that the provider reported, if it was sent what the session shows."""
         conversation = decision.conversation
         if conversation is not None and not self._options.dry_run:
             conversation.answer = (decision.length, usage)
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         self._conversations.close()
 
     # --- one decision --------------------------------------------------------------------------
@@ -191,7 +192,7 @@ class RequestRewriter:
         view = show(session)
         fresh = [session.receipt(number) for number in range(made, session.receipt_count)]
         whole = tuple(range(len(request.ids)))
-        # What the provider may reject is the client's to hear, as long as nothing was compacted.
+        # As long as nothing was compacted, the client handles what the provider rejects.
         newest = _newest_compaction(session)
         pieces = _pieces(session, view) if newest else whole
         conversation.sent = pieces
@@ -237,7 +238,7 @@ class RequestRewriter:
         config, summarizers = options.config, options.summarizers
         if config.outputs == Outputs():
             window = options.window or Catalogue.load().find(request.model).window
-            hard = int(AT_ONCE * window)
+            hard = int(OUTPUT_SHARE * window)
             config = config.replace(outputs={"hard": hard, "soft": hard // 2})
         return Session.open(
             None,
@@ -293,7 +294,7 @@ def _newest_compaction(session: Session) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Say what went wrong without a word of what was asked."""
+    """Describe an error without any content of the conversation."""
     if isinstance(error, InputError):
         return f"InputError: message {error.index}, field {error.field[:60] or 'unknown'}"
     if isinstance(error, FoldlineError):

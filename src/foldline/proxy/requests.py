@@ -36,7 +36,7 @@ class ProxyEndpoint:
     counts: bool = False
 
     def cap(self, fields: Mapping[str, Any]) -> int | None:
-        """Return how many tokens are reserved for the answer, None where nobody says."""
+        """Return the tokens reserved for the answer, None where the request has no cap."""
         for name in self.caps:
             value = fields.get(name)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -120,18 +120,9 @@ class ConversationRequest:
         return self.endpoint.dialect, bool(self.body.fields.get("tools"))
 
     @property
-    def tools(self) -> list[Any]:
-        """The tools that it offers."""
-        tools = self.body.fields.get("tools")
-        return tools if isinstance(tools, list) else []
-
-    @cached_property
-    def system(self) -> str:
-        """The system prompt that stands beside the messages."""
-        value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
-        blocks = value if isinstance(value, list) else [{"text": value}]
-        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-        return "\n".join(text for text in texts if isinstance(text, str))
+    def system_and_tools(self) -> tuple[str, tuple[Any, ...]]:
+        """The system prompt and the tools that stand beside the messages."""
+        return dialect(self.endpoint.dialect).system_and_tools(self.body.fields)
 
     @cached_property
     def around(self) -> bytes:
@@ -218,7 +209,7 @@ def _identify(contents: Iterable[str]) -> list[str]:
     return ids
 
 
-# --- what clients tell about themselves ----------------------------------------------------
+# --- what clients say about themselves -----------------------------------------------------
 
 HINTS: Final = ("x-claude-code-session-id", "session-id", "thread-id", "x-session-id")
 """Where clients name their session."""
@@ -227,14 +218,14 @@ LONGEST_HINT: Final = 200
 
 NAMES: Final = {"claude-cli": "claude-code", "codex-cli-rs": "codex", "codex-exec": "codex"}
 
-ASKS: Final = (
+SUMMARY_REQUESTS: Final = (
     "your task is to create a detailed summary of the conversation",  # Claude Code
     "you are performing a context checkpoint compaction",  # Codex
     "provide a detailed prompt for continuing our conversation",  # opencode
 )
 """How clients begin to ask for a summary of their own, in small letters."""
 
-CONTINUES: Final = (
+SUMMARY_INTRODUCTIONS: Final = (
     "this session is being continued from a previous conversation",  # Claude Code
     "another language model started to solve this problem and produced a summary",  # Codex
 )
@@ -255,7 +246,7 @@ EARLY: Final = 4
 
 
 def session_hint(headers: Mapping[str, str]) -> str:
-    """Return the client's own name for its session, "" where it tells none."""
+    """Return the client's own name for its session, "" where it names none."""
     return next((headers[name][:LONGEST_HINT] for name in HINTS if headers.get(name)), "")
 
 
@@ -278,9 +269,9 @@ def compaction_step(message: Message) -> str:
         if isinstance(part, Opaque) and part.kind in ITEMS:
             return ITEMS[part.kind]
     text = message.text[:LOOKED_AT].lower() if message.role == "user" else ""
-    if any(phrase in text for phrase in ASKS):
+    if any(phrase in text for phrase in SUMMARY_REQUESTS):
         return "asked"
-    return "continued" if any(phrase in text for phrase in CONTINUES) else ""
+    return "continued" if any(phrase in text for phrase in SUMMARY_INTRODUCTIONS) else ""
 
 
 def client_compaction(found: Sequence[str]) -> str:

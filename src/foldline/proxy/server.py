@@ -77,19 +77,19 @@ UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https:/
 WORKERS: Final = 32
 """Threads that decide; SQLite and compactions run in them, and waiting for another request."""
 
-ENDING: Final = 10
+SHUTDOWN_SECONDS: Final = 10
 """Seconds that answers under way have when the proxy is stopped."""
 
-IDLE: Final = 75
+IDLE_SECONDS: Final = 75
 """Seconds after which a connection of a client that says nothing is closed."""
 
-HEAD: Final = 64 << 10
+MAX_HEAD_BYTES: Final = 64 << 10
 """The most that the head of a request may take, in bytes."""
 
-TENDED: Final = 3_600.0
+PRUNE_SECONDS: Final = 3_600.0
 """Seconds between two looks at what the archive may keep."""
 
-SWITCH: Final = 0.001
+SWITCH_SECONDS: Final = 0.001
 """Seconds after which a busy thread makes room for the one that passes answers on."""
 
 
@@ -143,7 +143,7 @@ class ProxyServer:
             ThreadPoolExecutor(WORKERS, thread_name_prefix="foldline-proxy"),
             limits,
         )
-        sys.setswitchinterval(SWITCH)
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             asyncio.run(self._serve(parts, bound, ready))
         finally:
@@ -169,11 +169,11 @@ class ProxyServer:
             "dry_run": self.options.dry_run,
         }
         parts.log.add(started)
-        tending = asyncio.ensure_future(self._prune_archive(parts))
+        pruning = asyncio.ensure_future(self._prune_archive(parts))
         try:
             await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
         finally:
-            tending.cancel()
+            pruning.cancel()
 
     async def _prune_archive(self, parts: ProxyParts) -> None:
         """Delete now and then what the archive may no longer keep."""
@@ -188,7 +188,7 @@ class ProxyServer:
             except StoreError as error:
                 found = {"problem": str(error)[:300]}
             parts.log.add({"event": "pruned", **found})
-            await asyncio.sleep(TENDED)
+            await asyncio.sleep(PRUNE_SECONDS)
 
 
 class _Connection(H11Protocol):
@@ -208,7 +208,7 @@ class _Connection(H11Protocol):
     def _wait(self) -> None:
         if self.timeout_keep_alive_task is None and not self.transport.is_closing():
             self.timeout_keep_alive_task = self.loop.call_later(
-                IDLE, self.timeout_keep_alive_handler
+                IDLE_SECONDS, self.timeout_keep_alive_handler
             )
 
 
@@ -248,9 +248,9 @@ def _config(parts: ProxyParts) -> uvicorn.Config:
         http=_Connection,
         loop="asyncio",
         lifespan="on",
-        h11_max_incomplete_event_size=HEAD,
-        timeout_keep_alive=IDLE,
-        timeout_graceful_shutdown=ENDING,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         limit_concurrency=4 * parts.limits.requests,
     )
 
@@ -282,7 +282,7 @@ def resolve_upstream(upstream: str) -> str:
     read = split_url(address)
     if read is None or read.query or read.username is not None:
         raise InputError(
-            "the provider's address is none",
+            "the provider's address is not a URL",
             field="upstream",
             hint="Give anthropic, openai, or a URL without user and query.",
         )

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foldline.core.retention_settings import FileSettings
+from foldline.formats.conversion import is_own, stands_alone
 from foldline.formats.dialect import Dialect
-from foldline.formats.foreign import is_own, stands_alone
 from foldline.frozen import frozen, replace
 from foldline.repair.repair import says_nothing
 from foldline.session.log import Log, ReplayStart, Step, replay_log

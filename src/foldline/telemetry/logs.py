@@ -34,47 +34,31 @@ LOGGER.addFilter(_redact)
 
 def log(event: Event) -> None:
     """Log an event: warnings and failures as warnings, compactions as information."""
+    level, text = _describe(event)
+    LOGGER.log(level, "session %r: %s", event.session, text)
+    if isinstance(event, CompactionFinished) and event.receipt is not None:
+        LOGGER.debug("session %r: %s", event.session, event.receipt.reason)
+
+
+def _describe(event: Event) -> tuple[int, str]:
+    """Return the level of an event, and what happened."""
     match event:
         case CompactionFinished(receipt=receipt) if receipt is not None:
             level = logging.WARNING if receipt.status == "failed" else logging.INFO
-            LOGGER.log(
-                level,
-                "session %r: %s compaction %s, %d to %d tokens in %.2f s",
-                event.session,
-                event.trigger,
-                receipt.status,
-                receipt.tokens_before,
-                receipt.tokens_after,
-                event.seconds,
-            )
-            LOGGER.debug("session %r: %s", event.session, receipt.reason)
+            sizes = f"{receipt.tokens_before} to {receipt.tokens_after} tokens"
+            done = f"{event.trigger} compaction {receipt.status}"
+            return level, f"{done}, {sizes} in {event.seconds:.2f} s"
         case CompactionFinished():
-            LOGGER.info(
-                "session %r: %s compaction ended by %s", event.session, event.trigger, event.error
-            )
+            return logging.INFO, f"{event.trigger} compaction ended by {event.error}"
         case CompactionStarted():
-            LOGGER.debug(
-                "session %r: %s compaction starts at %d tokens",
-                event.session,
-                event.trigger,
-                event.tokens,
-            )
+            return logging.DEBUG, f"{event.trigger} compaction starts at {event.tokens} tokens"
         case ContextWarning(pressure=now):
-            LOGGER.warning(
-                "session %r: the window is %d%% full (%s)",
-                event.session,
-                now.fraction * 100,
-                now.level,
-            )
+            return logging.WARNING, f"the window is {int(now.fraction * 100)}% full ({now.level})"
         case ToolOutputBounded():
-            LOGGER.info(
-                "session %r: a tool output was cut, %d to %d tokens",
-                event.session,
-                event.tokens_before,
-                event.tokens_after,
-            )
+            sizes = f"{event.tokens_before} to {event.tokens_after} tokens"
+            return logging.INFO, f"a tool output was cut, {sizes}"
         case _:
-            LOGGER.debug("session %r: %s", event.session, event.kind)
+            return logging.DEBUG, str(event.kind)
 
 
 def warn(sentence: str) -> None:

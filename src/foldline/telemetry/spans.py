@@ -3,7 +3,8 @@ OpenTelemetry: a span for every compaction, and metrics; numbers and names, neve
 
 A program that uses OpenTelemetry gets them without asking. One that does not pays nothing: the
 package is not imported. Names with ``gen_ai`` are the semantic conventions for generative AI,
-those with ``foldline`` our own; there is no name for content, so that none can be recorded.
+those with ``foldline`` our own; there is no name for content, so that none can be recorded. All
+of them are in docs/configuration.md.
 """
 
 from __future__ import annotations
@@ -23,28 +24,6 @@ from foldline.errors import MissingExtra
 from foldline.redaction import redact_json
 
 OPERATION: Final = "compact"
-
-SPAN: Final = {
-    "gen_ai.operation.name": "always compact",
-    "gen_ai.provider.name": "whose wire rules count",
-    "gen_ai.conversation.id": "the name of the session",
-    "gen_ai.request.model": "the model that reads the view",
-    "gen_ai.response.model": "the model that wrote the summary",
-    "gen_ai.usage.input_tokens": "what that model read",
-    "gen_ai.usage.output_tokens": "what that model wrote",
-    "foldline.trigger": "why it was compacted",
-    "foldline.policy": "by which ladder",
-    "foldline.status": "compacted, unchanged, failed or interrupted",
-    "foldline.tokens.before": "tokens of the messages before",
-    "foldline.tokens.after": "tokens of the messages after",
-    "foldline.messages.before": "messages before",
-    "foldline.messages.after": "messages after",
-    "foldline.kept_prefix": "messages at the start that are unchanged",
-    "foldline.requests": "requests made to a model",
-    "foldline.usd": "their price in US dollars, as far as known",
-    "error.type": "what interrupted it",
-}
-"""Attributes of the span of a compaction, with their meaning."""
 
 METRICS: Final = {
     "foldline.compaction.duration": ("s", "how long a compaction took"),
@@ -102,7 +81,7 @@ def provider_name(name: str) -> str:
 
 class Telemetry:
     """
-    Tells OpenTelemetry what happens to contexts; a listener for `foldline.Hooks`.
+    Reports to OpenTelemetry what happens to contexts; a listener for `foldline.Hooks`.
 
     Args:
         tracer_provider: Where spans go; None for the program's own.

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
+from pkgutil import get_data
+from string import Template
 from typing import Any, Final
 
 from foldline.engine.events import Event
@@ -158,22 +160,6 @@ def _number(value: Any) -> float:
     return float(value) if is_number and abs(value) < 1e15 else 0.0
 
 
-_STYLE: Final = """
-:root { color-scheme: light dark; --line: #8884; --bar: #4a7bd0; --cut: #d08a4a; }
-body { font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem; }
-dl div { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .9rem; }
-dt { opacity: .7; } dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-td, th { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
-meter { width: 8rem; }
-"""
-
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
-
-
 def render_page(events: Sequence[Mapping[str, Any]], sums: TraceTotals) -> str:
     """
     Write a trace as HTML.
@@ -185,28 +171,8 @@ def render_page(events: Sequence[Mapping[str, Any]], sums: TraceTotals) -> str:
     rows = "\n".join(_row(event) for event in events if event)
     boxes = (f"<dt>{escape(name)}</dt><dd>{escape(sum_)}</dd>" for name, sum_ in _cards(sums))
     cards = "\n".join(f"<div>{box}</div>" for box in boxes)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Foldline trace</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>What happened to the context</h1>
-<dl>
-{cards}
-</dl>
-<h2>Events</h2>
-<table>
-<tr><th>time (UTC)</th><th>session</th><th>event</th><th>tokens</th><th>more</th></tr>
-{rows}
-</table>
-</body>
-</html>
-"""
+    page = get_data("foldline.telemetry", "trace.html") or b""
+    return Template(page.decode("utf-8")).substitute(cards=cards, rows=rows)
 
 
 def _cards(sums: TraceTotals) -> Iterable[tuple[str, str]]:

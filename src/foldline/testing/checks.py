@@ -115,7 +115,7 @@ def check_policy(
         policy: A policy or its name.
         examples: How many histories to try.
         formats: Wire formats to try; default all.
-        counter: What counts; default the best at hand.
+        counter: What counts; default the best that is installed.
 
     Raises:
         AssertionError: A promise is broken; hypothesis shows the smallest history that breaks it.

@@ -183,7 +183,7 @@ def check_atomic(
     ATOMIC: an action that fails leaves the state as it was, whatever the exception.
 
     Args:
-        state: Returns the state as a JSON value, such as the messages, or a session opened anew.
+        state: Returns the state as a JSON value, such as the messages, or a reopened session.
         act: The action; an exception that it raises ends here.
         may_change: Whether an action that succeeds may change the state; input never may.
     """
@@ -207,7 +207,7 @@ def check_lossless(
 
     Args:
         result: A compaction.
-        recall: Recalls a handle elsewhere, such as a session opened anew; default the result.
+        recall: Recalls a handle elsewhere, such as a reopened session; default the result.
     """
     recall = recall or result.recall
     kept = _recall_all(result, recall)

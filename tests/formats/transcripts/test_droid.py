@@ -14,7 +14,7 @@ from tests.formats.transcripts.editing import (
 
 from foldline.errors import InputError
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.droid import Droid
+from foldline.formats.transcripts.wire_file import Droid
 
 FORMAT = Droid()
 

@@ -14,7 +14,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.transcripts.magentic_one import MagenticOne
+from foldline.formats.transcripts.embedded import MagenticOne
 
 FORMAT = MagenticOne()
 REAL = [path for path in corpus_files() if path.parent.name.startswith("magentic")]

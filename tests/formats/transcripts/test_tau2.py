@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.transcripts.tau2 import Tau2
+from foldline.formats.transcripts.tau import Tau2
 from foldline.values.edits import Fold, Insert, Rewrite
 from foldline.values.groups import group
 from foldline.values.messages import Message, Text, ToolCall, ToolResult, Usage

@@ -17,7 +17,7 @@ from tests.formats.transcripts.editing import (
 
 from foldline.errors import InputError
 from foldline.formats.openai_chat import OpenAIChatDialect
-from foldline.formats.transcripts.tau_bench import TauBench
+from foldline.formats.transcripts.tau import TauBench
 from foldline.values.edits import Rewrite
 from foldline.values.groups import group
 from foldline.values.messages import ToolCall

@@ -5,14 +5,14 @@ from pydantic import BaseModel
 
 from foldline.errors import InputError
 from foldline.integrations.openai_agents.items import (
-    Aligned,
-    Handed,
+    RunInput,
+    RunStart,
     align,
-    newest,
-    plain,
-    same,
-    sendable,
+    is_same_item,
+    newest_items,
+    to_json,
     without_calls,
+    without_notes,
 )
 
 Item = dict[str, Any]
@@ -34,19 +34,19 @@ def reasoning(number: str) -> Item:
     return {"type": "reasoning", "id": number, "summary": []}
 
 
-# --- the same item -------------------------------------------------------------------------
+# --- whether two items are one -----------------------------------------------------------
 
 
 def test_notes_of_the_sdk_are_not_sent_and_make_no_difference():
     noted = {**call("1"), "created_by": "agent", "_agents_tool_title": "F"}
-    assert sendable(noted) == call("1")
-    assert sendable(call("1")) == call("1")
-    assert same(noted, call("1"))
-    assert not same(noted, call("2"))
+    assert without_notes(noted) == call("1")
+    assert without_notes(call("1")) == call("1")
+    assert is_same_item(noted, call("1"))
+    assert not is_same_item(noted, call("2"))
 
 
 def test_reasoning_is_the_same_with_and_without_its_id():
-    assert same(reasoning("rs_1"), {"type": "reasoning", "summary": []})
+    assert is_same_item(reasoning("rs_1"), {"type": "reasoning", "summary": []})
 
 
 def test_models_of_the_sdk_become_json_values_and_anything_else_is_refused():
@@ -55,38 +55,38 @@ def test_models_of_the_sdk_become_json_values_and_anything_else_is_refused():
         content: str
         status: str | None = None
 
-    assert plain(Said(role="user", content="hi")) == user("hi")
+    assert to_json(Said(role="user", content="hi")) == user("hi")
     with pytest.raises(InputError):
-        plain("hi")
+        to_json("hi")
 
 
 # --- what is new ---------------------------------------------------------------------------
 
 
 def test_what_a_run_adds_is_new_until_the_session_has_it():
-    handed = Handed((user("a"),), 1)
+    start = RunStart((user("a"),), 1)
     items = [user("a"), user("b"), call("1"), output("1")]
-    assert align(items, handed, []) == Aligned((user("b"), call("1"), output("1")))
-    assert align(items, handed, [user("b"), call("1")]) == Aligned((output("1"),))
-    assert align(items, handed, items[1:]) == Aligned(())
+    assert align(items, start, []) == RunInput((user("b"), call("1"), output("1")))
+    assert align(items, start, [user("b"), call("1")]) == RunInput((output("1"),))
+    assert align(items, start, items[1:]) == RunInput(())
 
 
 def test_saying_the_same_again_is_new():
-    handed = Handed((user("go on"), user("go on")), 2)
+    start = RunStart((user("go on"), user("go on")), 2)
     items = [user("go on")] * 4
-    assert align(items, handed, [user("go on")]) == Aligned((user("go on"),))
+    assert align(items, start, [user("go on")]) == RunInput((user("go on"),))
 
 
 def test_parallel_outputs_may_come_in_another_order():
-    handed = Handed((), 0)
+    start = RunStart((), 0)
     items = [user("a"), call("1"), call("2"), output("1"), output("2")]
     since = [user("a"), call("1"), call("2"), output("2"), output("1")]
-    assert align(items, handed, since) == Aligned(())
+    assert align(items, start, since) == RunInput(())
 
 
 def test_calls_that_nothing_answers_may_be_left_out_with_their_reasoning():
-    handed = Handed((user("a"), reasoning("r"), call("1")), 3)
-    assert align([user("a"), user("b")], handed, []) == Aligned((user("b"),), frozenset({"1"}))
+    start = RunStart((user("a"), reasoning("r"), call("1")), 3)
+    assert align([user("a"), user("b")], start, []) == RunInput((user("b"),), frozenset({"1"}))
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_calls_that_nothing_answers_may_be_left_out_with_their_reasoning():
     ],
 )
 def test_an_input_that_begins_otherwise_is_not_of_the_session(items):
-    assert align(items, Handed((user("a"), output("0")), 2), []) is None
+    assert align(items, RunStart((user("a"), output("0")), 2), []) is None
 
 
 def test_an_input_that_lacks_what_the_session_was_given_is_not_of_the_session():
-    handed = Handed((user("a"),), 1)
-    assert align([user("a"), user("b")], handed, [call("1"), output("1")]) is None
+    start = RunStart((user("a"),), 1)
+    assert align([user("a"), user("b")], start, [call("1"), output("1")]) is None
 
 
 # --- what is shown -------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def test_dead_calls_go_with_their_reasoning_and_answered_ones_stay():
 @pytest.mark.requirement("F86")
 def test_the_newest_items_never_begin_with_an_output_without_its_call():
     items = [user("a"), call("1"), output("1"), user("b")]
-    assert newest(items, 2) == [user("b")]
-    assert newest(items, 3) == items[1:]
-    assert newest(items, 9) == items
-    assert newest(items, 0) == []
-    assert newest(items, -1) == items
+    assert newest_items(items, 2) == [user("b")]
+    assert newest_items(items, 3) == items[1:]
+    assert newest_items(items, 9) == items
+    assert newest_items(items, 0) == []
+    assert newest_items(items, -1) == items

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from foldline.formats.anthropic.read import NAME, ROLES, read_message, system_text
+from foldline.formats.anthropic.read import CALL, NAME, ROLES, read_message, system_text
 from foldline.formats.anthropic.rules import SYSTEM, violations
-from foldline.formats.anthropic.write import built_message, changed_message
+from foldline.formats.blocks import media_source
+from foldline.formats.conversion import OPENING_TURN, leading_system, placeholder, write_messages
 from foldline.formats.dialect import Dialect, Violation, check_fields, in_body
-from foldline.formats.foreign import START, leading_system, write_messages
 from foldline.formats.tool_json import tool_schemas
-from foldline.values.messages import Message, Role
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from foldline.values.transcript import Transcript
 
 _OWN_KEYS = frozenset({"anthropic_version", "anthropic_beta", "max_tokens", "stop_sequences"})
@@ -46,9 +58,9 @@ class AnthropicDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the text of the system prompt, and the tools."""
-        return system_text(around.get("system")), super().surroundings(around)[1]
+        return system_text(around.get("system")), super().system_and_tools(around)[1]
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
@@ -63,7 +75,7 @@ class AnthropicDialect(Dialect):
         system, conversation = leading_system(transcript)
         items = self.messages(conversation)
         if items and items[0]["role"] == "assistant":
-            items.insert(0, {"role": "user", "content": START})
+            items.insert(0, {"role": "user", "content": OPENING_TURN})
         tools = [schema.as_object("input_schema") for schema in tool_schemas(transcript.tools)]
         return in_body(items, self.key, {"system": system, "tools": tools})
 
@@ -77,7 +89,7 @@ class AnthropicDialect(Dialect):
         in the middle, which this wire does not have, become user text.
         """
         joined: tuple[Role, ...] = ("assistant", "tool")
-        return write_messages(messages, NAME, changed_message, built_message, "content", joined)
+        return write_messages(messages, NAME, update_message, build_message, "content", joined)
 
     def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
         """Check the system prompt."""
@@ -98,3 +110,120 @@ def _is_own_block(block: Any) -> bool:
             return True
         case _:
             return False
+
+
+SILENT_ERROR = "The tool failed without a message."
+"""Content of a failed result that has none: the API rejects an empty one."""
+
+_IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
+
+def update_message(message: Message) -> list[dict[str, Any]]:
+    """
+    Write a message of this dialect that an edit changed.
+
+    Its other fields, its untouched blocks and the shape of its content (a string or a list) stay,
+    and so does the ``cache_control`` of a block whose text is another one.
+
+    Returns:
+        The wire message, if anything of it is left.
+    """
+    raw: dict[str, Any] = message.raw
+    before = raw.get("content")
+    olds: list[Any] = before if isinstance(before, list) else []
+    if len(olds) != len(message.parts):
+        olds = [None] * len(message.parts)
+    blocks = []
+    for part, old in zip(message.parts, olds, strict=True):
+        block = _block(part, own=True)
+        if block is None:
+            continue
+        moved = isinstance(part, Text) and part.raw is None and isinstance(old, dict)
+        if moved and "cache_control" in old:
+            block = {**block, "cache_control": old["cache_control"]}
+        blocks.append(block)
+    if isinstance(before, str) and all(block.get("type") == "text" for block in blocks):
+        return [{**raw, "content": "\n".join(block["text"] for block in blocks)}][: len(blocks)]
+    return [{**raw, "content": blocks}] if blocks else []
+
+
+def build_message(message: Message) -> list[dict[str, Any]]:
+    """
+    Write a message that was made elsewhere.
+
+    Returns:
+        A message with the tool results first, if anything in it can be written. Reasoning is left
+        out: only the provider that signed it can read it.
+    """
+    written = (_block(part, own=False) for part in message.parts)
+    blocks = [block for block in written if block is not None]
+    blocks.sort(key=lambda block: block["type"] != "tool_result")
+    role = "assistant" if message.role == "assistant" else "user"
+    return [{"role": role, "content": blocks}] if blocks else []
+
+
+def _block(part: Part, *, own: bool) -> dict[str, Any] | None:
+    """Write one part: its own block with what changed, else a new one; None for nothing."""
+    raw = part.raw if own and not isinstance(part, Omitted) else None
+    raw = raw if isinstance(raw, dict) else None
+    match part:
+        case ToolCall():
+            return CALL.write(part, raw)
+        case ToolResult():
+            return _result(part, raw)
+        case Thinking() | Omitted():
+            return raw
+        case _:
+            return raw or _content_block(part)
+
+
+def _result(result: ToolResult, raw: dict[str, Any] | None) -> dict[str, Any]:
+    number = result.call_id or ""
+    wire = raw or {"type": "tool_result", "tool_use_id": number, "content": ""}
+    if wire.get("tool_use_id") != number:
+        wire = {**wire, "tool_use_id": number}
+    before = wire.get("content")
+    pieces = before if isinstance(before, list) else [before] if before else []
+    if raw and [id(piece) for piece in pieces] == [id(part.raw) for part in result.content]:
+        return wire
+    content = _result_content(
+        result.content, own=raw is not None, listed=isinstance(before, list)
+    ) or (SILENT_ERROR if result.is_error else "")
+    failed = {"is_error": True} if raw is None and result.is_error else {}
+    return {**wire, "content": content, **failed}
+
+
+def _result_content(content: Sequence[Content], *, own: bool, listed: bool) -> Any:
+    if not listed and all(isinstance(part, Text) for part in content):
+        return "\n".join(part.text for part in content if isinstance(part, Text))
+    blocks = (
+        part.raw if own and isinstance(part.raw, dict) else _content_block(part)
+        for part in content
+    )
+    return [block for block in blocks if block is not None]
+
+
+def _content_block(part: Content) -> dict[str, Any] | None:
+    if isinstance(part, Media):
+        return _media_block(part) or _text_block(placeholder(part))
+    return _text_block(placeholder(part) if isinstance(part, Opaque) else part.text)
+
+
+def _text_block(text: str) -> dict[str, Any] | None:
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+def _media_block(part: Media) -> dict[str, Any] | None:
+    """Write an image or a PDF whose bytes or address the other wire holds."""
+    source = media_source(part.raw)
+    if source is None or part.kind not in ("image", "document"):
+        return None
+    if source.data:
+        accepted: Iterable[str] = _IMAGES if part.kind == "image" else ("application/pdf",)
+        if source.media_type not in accepted:
+            return None
+        described = {"type": "base64", "media_type": source.media_type, "data": source.data}
+        return {"type": part.kind, "source": described}
+    if not source.url.startswith("https://"):
+        return None
+    return {"type": part.kind, "source": {"type": "url", "url": source.url}}

@@ -20,9 +20,7 @@ _THOUGHTS = frozenset(_PROOFS)
 _CLIENT_SIDE = frozenset({"text", "image", "document", "tool_use", "tool_result", *_THOUGHTS})
 
 
-SYSTEM = (
-    ("system", is_a(str, list, type(None)), "type", "the system prompt is no string or list"),
-)
+SYSTEM = (("system", is_a(str, list, type(None)), "type", "the prompt is not a string or a list"),)
 
 
 def _is_not_blank(value: Any) -> bool:
@@ -46,7 +44,7 @@ _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     ),
     "tool_result": (
         ("tool_use_id", is_a(str), "pairing", "the result names no call"),
-        ("content", is_a(str, list, type(None)), "type", "the content is no string or list"),
+        ("content", is_a(str, list, type(None)), "type", "it is not a string or a list"),
     ),
     "image": _SOURCE,
     "document": _SOURCE,
@@ -56,8 +54,8 @@ _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
 _SPEAKERS = {
     "tool_use": ("assistant", "only the assistant calls tools"),
     "tool_result": ("user", "only a user message holds tool results"),
-    "thinking": ("assistant", "only the assistant thinks"),
-    "redacted_thinking": ("assistant", "only the assistant thinks"),
+    "thinking": ("assistant", "only the assistant may reason"),
+    "redacted_thinking": ("assistant", "only the assistant may reason"),
 }
 """Who may send blocks of a type."""
 
@@ -81,7 +79,7 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
         found = [v for v in found if not (v.index == last and v.rule == "empty")]
     turns = _turns(messages)
     if turns and turns[0].role != "user":
-        found.append(Violation(turns[0].index, "role", "first", "a user has to speak first"))
+        found.append(Violation(turns[0].index, "role", "first", "a user must speak first"))
     for turn in turns:
         found += [v for place in turn.blocks for v in _block(place, turn.role)]
         if turn.role == "assistant":
@@ -104,7 +102,7 @@ def _shape(message: Any, index: int) -> Iterator[Violation]:
     if not isinstance(content, (str, list)):
         yield Violation(index, "content", "type", "the content is neither a string nor a list")
     elif not (content.strip() if isinstance(content, str) else content):
-        yield Violation(index, "content", "empty", "the message says nothing")
+        yield Violation(index, "content", "empty", "the message is empty")
 
 
 def _block(place: Place, role: str) -> Iterator[Violation]:
@@ -121,7 +119,7 @@ def _block(place: Place, role: str) -> Iterator[Violation]:
     yield from check_fields(block, _CHECKS.get(kind, ()), index, path)
     content = block.get("content") if kind == "tool_result" else None
     if block.get("is_error") and kind == "tool_result" and not content:
-        yield Violation(index, f"{path}.content", "empty", "a failed result has to say something")
+        yield Violation(index, f"{path}.content", "empty", "a failed result must have content")
     for position, inner in enumerate(content if isinstance(content, list) else ()):
         inside = f"{path}.content[{position}]"
         if not isinstance(inner, dict):
@@ -167,7 +165,7 @@ def _thoughts(turn: _Turn) -> Iterator[Violation]:
             continue
         if kind in _THOUGHTS:
             if "tool_use" in before:
-                yield Violation(index, path, "thinking", "reasoning stands behind a tool call")
+                yield Violation(index, path, "thinking", "reasoning follows a tool call")
             elif before and before <= _CLIENT_SIDE and before.isdisjoint(_THOUGHTS):
                 yield Violation(index, path, "thinking", "reasoning is not first in its turn")
         before.add(kind)
@@ -209,4 +207,4 @@ def _answers(turn: _Turn, waiting: dict[str, Place]) -> Iterator[Violation]:
             text = f"the result of {number[:80]!r} does not follow a turn with that call"
             yield Violation(index, f"{path}.tool_use_id", "pairing", text)
         elif has_content:
-            yield Violation(index, path, "order", "tool results have to come first in their turn")
+            yield Violation(index, path, "order", "tool results must come first in their turn")

@@ -32,7 +32,7 @@ CALL = CallShape("args")
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
 
 
-def read_surroundings(around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+def read_system_and_tools(around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
     """Return the system text and the tools; the Python SDK has both under ``config``."""
     config = around.get("config")
     places = [around, config] if isinstance(config, dict) else [around]

@@ -66,7 +66,7 @@ def _shape(parts: list[Any], index: int) -> Iterator[Violation]:
             yield Violation(index, field, "type", "the part is not an object")
             continue
         if _is_empty(part):
-            yield Violation(index, field, "empty", "the part says nothing")
+            yield Violation(index, field, "empty", "the part is empty")
         call, answer = get(part, "functionCall"), get(part, "functionResponse")
         yield from _function(call, "args", index, f"{field}.functionCall")
         yield from _function(answer, "response", index, f"{field}.functionResponse")

@@ -9,7 +9,14 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque
-from foldline.formats.fields import expect, read_answered_call, read_objects, text_or, token_counts
+from foldline.formats.fields import (
+    expect,
+    read_answered_call,
+    read_objects,
+    text_or,
+    token_counts,
+    usage_of,
+)
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.tool_json import CallShape, arguments_text
@@ -94,10 +101,8 @@ def _thinking(fields: Mapping[str, Any]) -> tuple[Part, ...]:
 def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
-    read, write = token_counts(value.get("input_token_details"), "cache_read", "cache_creation")
-    given, output = token_counts(value, "input_tokens", "output_tokens")
-    # LangChain counts cached tokens as input too.
-    return Usage(max(0, given - read - write), output, read, write)
+    cached = token_counts(value.get("input_token_details"), "cache_read", "cache_creation")
+    return usage_of(*token_counts(value, "input_tokens", "output_tokens"), *cached)
 
 
 BLOCKS: Mapping[str, str] = {

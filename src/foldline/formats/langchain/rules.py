@@ -52,7 +52,7 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         yield from (one for one in found if isinstance(one, Violation))
         yield PairingTurn(index, tuple(one for one in found if isinstance(one, tuple)))
         if not found and not _says_something(fields):
-            yield Violation(index, "content", "empty", "the message says nothing")
+            yield Violation(index, "content", "empty", "the message is empty")
 
 
 def _says_something(fields: dict[str, Any]) -> bool:

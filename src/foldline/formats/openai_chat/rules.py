@@ -52,7 +52,7 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         yield from (one for one in found if isinstance(one, Violation))
         speaks = any(message.get(key) for key in ("content", "refusal", "audio"))
         if not found and not speaks:
-            yield Violation(index, "content", "empty", "the message says nothing")
+            yield Violation(index, "content", "empty", "the message is empty")
 
 
 def _legacy_id(name: str) -> str:

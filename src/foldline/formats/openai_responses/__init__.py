@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from foldline.formats.blocks import media_source
+from foldline.formats.conversion import adapt, is_own, placeholder
 from foldline.formats.dialect import Dialect, Violation, in_body
 from foldline.formats.fields import expect
-from foldline.formats.openai_responses.read import ROLES, SERVER_ITEMS, read_message
+from foldline.formats.openai_responses.read import (
+    KINDS,
+    LOCAL_SHELL,
+    NAME,
+    OUTPUTS,
+    ROLES,
+    SERVER_ITEMS,
+    CallKind,
+    call_arguments,
+    read_message,
+)
 from foldline.formats.openai_responses.rules import violations
-from foldline.formats.openai_responses.write import KINDS, NAME, OUTPUTS, items
-from foldline.formats.tool_json import tool_schemas
-from foldline.values.messages import Message
+from foldline.formats.tool_json import (
+    arguments_json,
+    arguments_object,
+    tool_schemas,
+)
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from foldline.values.transcript import Transcript
 
 _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
@@ -50,19 +76,17 @@ class OpenAIResponsesDialect(Dialect):
     read = staticmethod(read_message)
     rules = staticmethod(violations)
 
-    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
         """Return the instructions and the tools."""
         system = expect(around.get("instructions"), (str, type(None)), None, "instructions")
-        return system or "", super().surroundings(around)[1]
+        return system or "", super().system_and_tools(around)[1]
 
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of items, or a request body, whose input may be a text of the user."""
+    def unwrap(self, wire: Any) -> tuple[list[Any], Any]:
+        """Return the items of a list, or of a request body, whose input may be a user's text."""
         if not isinstance(wire, dict):
-            return super().decode(wire)
+            return super().unwrap(wire)
         given = expect(wire.get("input"), (list, str), None, "input")
-        if isinstance(given, str):
-            given = [{"role": "user", "content": given}]
-        return replace(super().decode({**wire, "input": given}), envelope=wire)
+        return [{"role": "user", "content": given}] if isinstance(given, str) else given, wire
 
     def encode(self, transcript: Transcript) -> Any:
         """Write a conversation in the shape in which it came; see `Dialect.encode`."""
@@ -91,18 +115,19 @@ class OpenAIResponsesDialect(Dialect):
         left out, or the item itself was changed and no reasoning stands before it, it is written
         without its id.
         """
-        return items(messages)
+        if all(message.intact and is_own(message, NAME) for message in messages):
+            return [message.raw for message in messages]
+        ready = adapt(messages, NAME)
+        writer = _Writer(_kinds_by_id(ready))
+        for message in ready:
+            writer.write(message)
+        return writer.out
 
-    def validate(self, wire: Any) -> list[Violation]:
-        """Check the strict rules of the API; a value that is no conversation breaks one."""
-        around = wire if isinstance(wire, dict) else {self.key: wire}
-        given = around.get(self.key)
-        if isinstance(given, str) and isinstance(wire, dict):
-            return [] if given.strip() else [Violation(0, "input", "empty", "the input is blank")]
-        if not isinstance(given, list):
-            name = "input" if isinstance(wire, dict) else ""
-            return [Violation(0, name, "type", "the input is not a list of items")]
-        return self.rules(given)
+    def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
+        """Check an input that is a text."""
+        given = around.get("input")
+        if isinstance(given, str) and given and not given.strip():
+            yield Violation(0, "input", "empty", "the input is blank")
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:
@@ -120,3 +145,234 @@ def _is_easy(item: dict[str, Any]) -> bool:
     role, foreign = item.get("role"), item.keys() & {"tool_calls", "tool_call_id", "parts"}
     typed = item.get("type", "message") == "message"
     return typed and not foreign and isinstance(role, str) and role in ROLES
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def _kinds_by_id(messages: Sequence[Message]) -> dict[str, CallKind]:
+    """Map the ids of calls to what was called, so that an answer gets the right type."""
+    return {
+        call.id: KINDS[call.raw["type"]]
+        for message in messages
+        if is_own(message, NAME)
+        for call in message.calls
+        if call.id and isinstance(call.raw, dict)
+    }
+
+
+@dataclass(slots=True)
+class _Writer:
+    """
+    Writes items one after the other.
+
+    ``thought`` is what became of the reasoning that the coming assistant items belong to.
+    """
+
+    called: dict[str, CallKind]
+    out: list[Any] = field(default_factory=list)
+    thought: Literal["none", "kept", "left out"] = "none"
+
+    def write(self, message: Message) -> None:
+        if message.role != "assistant":
+            self.thought = "none"
+        if not is_own(message, NAME):
+            self._build(message)
+        elif _item_type(message) == "reasoning":
+            kept = message.intact or any(isinstance(part, Thinking) for part in message.parts)
+            self.thought = "kept" if kept else "left out"
+            self.out += [message.raw] if kept else []
+        else:
+            self.out += [self._drop_unbound_id(item, message) for item in self._own(message)]
+
+    def _drop_unbound_id(self, item: Any, message: Message) -> Any:
+        """Take the id from an item whose reasoning is gone."""
+        unbound = self.thought == "left out" or (self.thought == "none" and not message.intact)
+        if message.role != "assistant" or not unbound or "id" not in item:
+            return item
+        if item.get("type") == "item_reference":
+            return item
+        return {key: value for key, value in item.items() if key != "id"}
+
+    def _own(self, message: Message) -> list[Any]:
+        if message.intact:
+            return [message.raw]
+        if _item_type(message) == "message":
+            blocks = [_block(p, message.role, own=True) for p in message.parts if _is_content(p)]
+            texts = [part.text for part in message.parts if isinstance(part, Text)]
+            # A string stays a string while it can.
+            plain = isinstance(message.raw.get("content"), str) and len(texts) == len(blocks)
+            content = "\n".join(texts) if plain else blocks
+            return [{**message.raw, "content": content}] if blocks else []
+        return [item for part in message.parts for item in self._own_item(part, message)]
+
+    def _own_item(self, part: Part, message: Message) -> list[Any]:
+        match part:
+            case ToolCall(raw=dict()):
+                return [update_call(part.raw, part)]
+            case ToolResult():
+                return [self._answer(part, own=True)]
+            case Opaque(raw=dict()):
+                return [part.raw]
+            case Text() if part.text.strip():
+                return _message_items(message, [_block(part, message.role, own=False)])
+            case _:
+                return []
+
+    def _answer(self, result: ToolResult, *, own: bool) -> dict[str, Any]:
+        raw = result.raw if own and isinstance(result.raw, dict) else {}
+        kind = OUTPUTS.get(raw.get("type", "")) or self.called.get(result.call_id or "")
+        blocks = [_block(part, "tool", own=own) for part in result.content]
+        return build_output(kind or KINDS["function_call"], result, blocks)
+
+    def _build(self, message: Message) -> None:
+        """Write a message that was made elsewhere: results, then what was said, in order."""
+        blocks_so_far: list[Any] = []
+        later: list[Any] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                self.out.append(self._answer(part, own=False))
+            elif isinstance(part, ToolCall):
+                later += [*_message_items(message, blocks_so_far), build_call(part)]
+                blocks_so_far = []
+            elif _is_content(part):
+                blocks_so_far.append(_block(part, message.role, own=False))
+        self.out += [*later, *_message_items(message, blocks_so_far)]
+        if message.role == "assistant":
+            self.thought = "none"
+
+
+def _item_type(message: Message) -> Any:
+    return message.raw.get("type", "message")
+
+
+def _is_content(part: Part) -> bool:
+    if isinstance(part, Text):
+        return bool(part.text.strip())
+    return not isinstance(part, (Omitted, Thinking, ToolCall, ToolResult))
+
+
+def _message_items(message: Message, blocks: list[Any]) -> list[Any]:
+    role = "user" if message.role == "tool" else message.role
+    return [{"type": "message", "role": role, "content": blocks}] if blocks else []
+
+
+def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
+    """Write content; ``role`` decides what text is called and whether media may stand there."""
+    if own and isinstance(part.raw, dict):
+        block: dict[str, Any] = part.raw
+        return block
+    if isinstance(part, Media) and role != "assistant":
+        media = _media_block(part)
+        if media is not None:
+            return media
+    text = part.text if isinstance(part, Text) else placeholder(part)
+    return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+
+
+def _media_block(part: Content) -> dict[str, Any] | None:
+    """Write an image or a document whose bytes or address the other wire holds."""
+    source = media_source(part.raw)
+    if source is None or not source.data_uri.startswith(("data:", "https://")):
+        return None
+    if source.kind == "image":
+        return {
+            "type": "input_image",
+            "image_url": source.data_uri,
+            "detail": source.detail or "auto",
+        }
+    if source.kind != "document":
+        return None
+    if source.url:
+        return {"type": "input_file", "file_url": source.url}
+    return {"type": "input_file", "filename": "document.pdf", "file_data": source.data_uri}
+
+
+# --- the kinds of calls, and their outputs -------------------------------------------------
+
+BLANK_SCREEN = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+)
+"""One pixel: the smallest screenshot, where an output must be one and the real one is gone."""
+
+
+def update_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    """Write a call of this dialect that may have other arguments or another id."""
+    if raw.get("call_id") != call.id:
+        raw = {**raw, "call_id": call.id}
+    if call_arguments(raw, 0) == call.arguments:
+        return raw
+    kind = KINDS[raw["type"]]
+    if kind.type == "function_call":
+        return {**raw, "arguments": arguments_json(call.arguments)}
+    if kind.type == "custom_tool_call":
+        return {**raw, "input": call.arguments}
+    shape = raw.get(kind.field)
+    if not kind.text_field or not isinstance(shape, dict):
+        return raw
+    changed = arguments_object(call.arguments)
+    if changed.keys() == {"input"}:
+        text = changed["input"]
+        return {**raw, kind.field: {**shape, kind.text_field: [text] if kind.listed else text}}
+    return {**raw, kind.field: changed}
+
+
+def build_call(call: ToolCall) -> dict[str, Any]:
+    """Write a call that another wire made, as a function call."""
+    return {
+        "type": "function_call",
+        "call_id": call.id or "",
+        "name": call.name,
+        "arguments": arguments_json(call.arguments),
+    }
+
+
+def build_output(kind: CallKind, result: ToolResult, blocks: Sequence[Any]) -> dict[str, Any]:
+    """
+    Write the output of a call.
+
+    Args:
+        kind: What was called.
+        result: The answer; its ``raw`` item, if it is of this kind, keeps its other fields.
+        blocks: The content of the answer as blocks of this dialect.
+    """
+    own = isinstance(result.raw, dict) and result.raw.get("type") == kind.output
+    raw: dict[str, Any] = dict(result.raw) if own else {"type": kind.output}
+    if kind.output != LOCAL_SHELL or "call_id" in raw:
+        raw["call_id"] = result.call_id or ""
+    else:
+        raw["id"] = result.call_id or ""
+    if kind.type == "tool_search_call":
+        return {"execution": "client", "status": "completed", **raw, "tools": []}
+    if kind.type == "apply_patch_call":
+        raw.setdefault("status", "failed" if result.is_error else "completed")
+    listed = isinstance(raw.get("output"), list)
+    return {**raw, "output": _output_wire(kind, result, blocks, raw.get("output"), listed=listed)}
+
+
+def _output_wire(
+    kind: CallKind, result: ToolResult, blocks: Sequence[Any], before: Any, *, listed: bool
+) -> Any:
+    match kind.type:
+        case "function_call" | "custom_tool_call":
+            plain = all(isinstance(part, Text) for part in result.content)
+            return result.text if plain and not listed else list(blocks)
+        case "shell_call":
+            chunk = before[-1] if isinstance(before, list) and before else None
+            ended = chunk.get("outcome") if isinstance(chunk, dict) else None
+            ended = ended or {"type": "exit", "exit_code": int(result.is_error)}
+            return [{"stdout": result.text, "stderr": "", "outcome": ended}]
+        case "computer_call":
+            return _screenshot(result.content)
+        case _:
+            return result.text
+
+
+def _screenshot(content: Sequence[Content]) -> dict[str, Any]:
+    shots: list[dict[str, Any]] = [
+        part.raw
+        for part in content
+        if isinstance(part.raw, dict) and part.raw.get("type") == "computer_screenshot"
+    ]
+    return shots[0] if shots else {"type": "computer_screenshot", "image_url": BLANK_SCREEN}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from foldline.formats.blocks import (
@@ -13,13 +15,7 @@ from foldline.formats.blocks import (
     unknown_role,
 )
 from foldline.formats.fields import expect, read_content
-from foldline.formats.openai_responses.write import (
-    KINDS,
-    NAME,
-    OUTPUTS,
-    call_arguments,
-    call_number,
-)
+from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
     Message,
@@ -31,6 +27,8 @@ from foldline.values.messages import (
     ToolCall,
     ToolResult,
 )
+
+NAME = "openai-responses"
 
 ROLES: dict[str, Role] = {
     "user": "user",
@@ -129,3 +127,63 @@ def _block(wire: dict[str, Any], index: int, field: str) -> Content:
         streams = [wire["stdout"], errors if isinstance(errors, str) else ""]
         return Text("\n".join(text for text in streams if text), raw=wire)
     return media_part(wire) or opaque(wire)
+
+
+# --- the kinds of calls --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallKind:
+    """
+    One kind of call item.
+
+    ``field`` holds the arguments, ``output`` is the type of the item that answers, ``name`` what
+    the tool is called where the item does not say. ``text_field`` is where free text goes when
+    the arguments are an object of a fixed shape and an edit left only text.
+    """
+
+    type: str
+    field: str
+    output: str
+    name: str = ""
+    text_field: str = ""
+    listed: bool = False
+
+
+KINDS: Mapping[str, CallKind] = {
+    kind.type: kind
+    for kind in (
+        CallKind("function_call", "arguments", "function_call_output"),
+        CallKind("custom_tool_call", "input", "custom_tool_call_output"),
+        CallKind(
+            "local_shell_call",
+            "action",
+            "local_shell_call_output",
+            "local_shell",
+            "command",
+            listed=True,
+        ),
+        CallKind("shell_call", "action", "shell_call_output", "shell", "commands", listed=True),
+        CallKind(
+            "apply_patch_call", "operation", "apply_patch_call_output", "apply_patch", "diff"
+        ),
+        CallKind("computer_call", "action", "computer_call_output", "computer"),
+        CallKind("tool_search_call", "arguments", "tool_search_output", "tool_search"),
+    )
+}
+OUTPUTS: Mapping[str, CallKind] = {kind.output: kind for kind in KINDS.values()}
+LOCAL_SHELL = "local_shell_call_output"
+
+
+def call_number(item: Mapping[str, Any]) -> Any:
+    """Return the id that pairs a call with its output; local shell outputs name it ``id``."""
+    number = item.get("call_id")
+    return item.get("id") if number is None and item.get("type") == LOCAL_SHELL else number
+
+
+def call_arguments(item: Mapping[str, Any], index: int) -> str:
+    """Return the arguments of a call item as text."""
+    kind = KINDS[item["type"]]
+    # Newer computer calls batch their steps under another key.
+    key = "actions" if kind.field not in item and "actions" in item else kind.field
+    return arguments_text(item.get(key), index, key)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldline.formats.dialect import FieldCheck, Violation, check_fields, is_a, is_filled
-from foldline.formats.openai_responses.read import ROLES
-from foldline.formats.openai_responses.write import KINDS, LOCAL_SHELL, OUTPUTS, call_number
+from foldline.formats.openai_responses.read import KINDS, LOCAL_SHELL, OUTPUTS, ROLES, call_number
 
 _WRITTEN = frozenset({"output_text", "refusal"})
 _GIVEN = frozenset({"input_text", "input_image", "input_file", "input_audio"})
 
 
-_OUTPUT = (("output", is_a(str, list), "type", "the output is neither string nor list"),)
+_OUTPUT = (("output", is_a(str, list), "type", "the output is not a string or a list"),)
 _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     "function_call_output": _OUTPUT,
     "custom_tool_call_output": _OUTPUT,
@@ -79,7 +78,7 @@ def _message(item: dict[str, Any], index: int) -> Iterator[Violation]:
         yield Violation(index, "content", "type", "the content is neither a string nor a list")
         return
     if not content:
-        yield Violation(index, "content", "empty", "the message says nothing")
+        yield Violation(index, "content", "empty", "the message is empty")
     allowed = _WRITTEN if role == "assistant" else _GIVEN
     for position, block in enumerate(content if isinstance(content, list) else ()):
         kind = block.get("type") if isinstance(block, dict) else None

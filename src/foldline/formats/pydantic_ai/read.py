@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque, opaque_text
-from foldline.formats.fields import expect, token_counts
+from foldline.formats.fields import expect, token_counts, usage_of
 from foldline.formats.tool_json import CallShape, json_text
 from foldline.values.messages import (
     Content,
@@ -91,14 +91,12 @@ def _usage(response: dict[str, Any]) -> Usage | None:
     value = response.get("usage")
     if not isinstance(value, dict):
         return None
-    keys = ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")
-    read, write, given, output = token_counts(value, *keys)
+    keys = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    given, output, read, write = token_counts(value, *keys)
     held = _context(response.get("metadata"))
     if held is not None:
         return Usage(held, output) if held else None
-    # Pydantic AI counts cached tokens as input too.
-    usage = Usage(max(0, given - read - write), output, read, write)
-    return usage if usage.total else None
+    return usage_of(given, output, read, write)
 
 
 def _context(metadata: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""What providers demand of Pydantic AI messages: known kinds, something said, paired calls."""
+"""What providers demand of Pydantic AI messages: known kinds, no empty message, paired calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXT = (("content", is_a(str), "type", "the content has the wrong type"),)
 _CALL: tuple[FieldCheck, ...] = (
     ("tool_call_id", is_filled, "type", "the call has no id"),
     ("tool_name", is_filled, "type", "the call names no tool"),
-    ("args", is_a(str, dict, type(None)), "arguments", "the arguments are no object and no text"),
+    ("args", is_a(str, dict, type(None)), "arguments", "they are not an object or a text"),
 )
 _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     "text": _TEXT,
@@ -41,14 +41,14 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
 
 
 def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
-    """Check the parts of a message and yield its turns: results come first, then what is said."""
+    """Check the parts of a message and yield its turns: results first, then what is not one."""
     kind = message.get("kind") if isinstance(message, dict) else None
     parts = message.get("parts") if isinstance(message, dict) else None
     if kind not in ("request", "response") or not isinstance(parts, list):
         yield Violation(index, "kind", "type", f"unknown kind {str(kind)[:40]!r}")
         return
     if not parts:
-        yield Violation(index, "parts", "empty", "the message says nothing")
+        yield Violation(index, "parts", "empty", "the message is empty")
     calls: list[tuple[str, str]] = []
     speaks = kind == "response"
     for position, part in enumerate(parts):
@@ -67,7 +67,7 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
             wrong = list(check_fields(part, _CHECKS.get(part_kind, ()), index, field))
             yield from wrong
             if part_kind in _CHECKS and not wrong and not part["content"]:
-                yield Violation(index, f"{field}.content", "empty", "the part says nothing")
+                yield Violation(index, f"{field}.content", "empty", "the part is empty")
     if speaks:
         yield PairingTurn(index, tuple(calls))
 

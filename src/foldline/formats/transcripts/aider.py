@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
-from foldline.formats.foreign import flat_text
+from foldline.formats.conversion import flat_text
 from foldline.formats.jsonl import Lines, SessionDraft, SessionSegment
-from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
 from foldline.values.messages import Message, Omitted, Part, Role, Text
 from foldline.values.transcript import Transcript
@@ -60,7 +60,7 @@ LOOKED_AT = 512 * 1024
 """How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
 
 
-class Aider:
+class Aider(FileFormat):
     """The file ``.aider.chat.history.md``."""
 
     name = NAME

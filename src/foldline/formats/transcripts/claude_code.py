@@ -267,7 +267,7 @@ _COPIED = (
     "agentId",
     "timestamp",
 )
-"""Fields that a new line takes over from its neighbour."""
+"""Fields that a new line copies from its neighbour."""
 
 
 class _Draft(JsonDraft):
@@ -298,7 +298,7 @@ class _Draft(JsonDraft):
         last = max(
             (slot for slot in self.slots if isinstance(slot, int) and slot in owned), default=-1
         )
-        self.leave_out(removed.union(line for line in segment.abandoned if line > last))
+        self.remove(removed.union(line for line in segment.abandoned if line > last))
         if segment.path:
             self.relink(self.session.tree, moved, segment.path, _uuid)
 
@@ -319,7 +319,7 @@ class _Draft(JsonDraft):
             start += len(as_blocks(content))
         return out
 
-    def changed(self, line: int) -> Any:
+    def update_line(self, line: int) -> Any:
         """Return the record of a line with another parent or content."""
         if line not in self.contents and line not in self.parents:
             return None
@@ -331,8 +331,8 @@ class _Draft(JsonDraft):
             record.pop("toolUseResult", None)
         return record
 
-    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
-        """Make the record of a new message, its surroundings taken over from a neighbour."""
+    def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
+        """Make the record of a new message, its other fields copied from a neighbour."""
         wire = self.wires[message.id]
         record = {
             "parentUuid": self.parents.get(message.id),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.formats.arrangement import Slot
-from foldline.formats.fields import text_or, token_counts
+from foldline.formats.fields import text_or, token_counts, usage_of
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import (
     JsonDraft,
@@ -91,10 +91,9 @@ class _Draft:
         """Give the reported tokens to the newest item of the model."""
         last = info.get("last_token_usage") if isinstance(info, dict) else None
         keys = ("input_tokens", "output_tokens", "cached_input_tokens")
-        given, output, cached = token_counts(last, *keys)
-        cached = min(cached, given)
-        if (given or output) and self.newest >= 0:
-            self.usage[self.newest] = Usage(given - cached, output, cached)
+        usage = usage_of(*token_counts(last, *keys))
+        if usage is not None and self.newest >= 0:
+            self.usage[self.newest] = usage
 
     def roll_back(self, turns: Any) -> None:
         """Leave out the newest turns of the user and everything behind them."""
@@ -223,7 +222,7 @@ class _NewLines(JsonDraft):
             elif not wires:
                 removed.add(places[0])
         self.arrange(segment.places, body)
-        self.leave_out(removed)
+        self.remove(removed)
 
     def _replace_head(
         self, segment: CodexSegment, line: int, head: Sequence[Message], items: _Items
@@ -233,13 +232,13 @@ class _NewLines(JsonDraft):
             history = [wire for message in head for wire in items.of(message)]
             self.payloads[line] = {**payload, "replacement_history": history}
 
-    def changed(self, line: int) -> Any:
+    def update_line(self, line: int) -> Any:
         """Return the record of a line with another payload."""
         if line not in self.payloads:
             return None
         return {**self.old.value(line), "payload": self.payloads[line]}
 
-    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
+    def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
         """Make the records of a new message, at the time of its neighbour."""
         stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
         for wire in self.new[message.id]:

@@ -1,14 +1,15 @@
-"""JSON documents that hold messages in the wire of a provider or framework: where they stand."""
+"""JSON documents that hold messages: where they stand, and in the wire of which provider."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.anthropic import AnthropicDialect
-from foldline.formats.arrangement import weave
+from foldline.formats.arrangement import merge_entries
+from foldline.formats.conversion import flat_text
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import expect, text_or
 from foldline.formats.gemini import GeminiDialect
@@ -17,7 +18,7 @@ from foldline.formats.langchain import LangChainDialect
 from foldline.formats.langchain_shapes import CLASSES
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.source import TranscriptSource
-from foldline.values.messages import Message
+from foldline.values.messages import Message, Role, Text
 from foldline.values.transcript import Transcript
 from foldline.values.usage import read_usage
 
@@ -186,7 +187,8 @@ class MiniSweAgent(EmbeddedWire):
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
         positions = (index for index, entry in enumerate(before) if not _is_exit(entry))
         where = {m.id: index for m, index in zip(place.messages, positions, strict=True)}
-        return weave(before, silent, ((where.get(m.id), self.write([m])) for m in there.messages))
+        after = ((where.get(m.id), self.write([m])) for m in there.messages)
+        return merge_entries(before, silent, after)
 
 
 def _is_exit(entry: Any) -> bool:
@@ -196,3 +198,68 @@ def _is_exit(entry: Any) -> bool:
 def _with_usage(message: Message) -> Message:
     usage = read_usage(at(message.raw, ("extra", "response", "usage")))
     return replace(message, usage=usage) if usage else message
+
+
+# --- Magentic-One --------------------------------------------------------------------------
+
+MAGENTIC_ONE = "magentic-one"
+HISTORY: Path = ("history",)
+_PEOPLE = ("human", "user")
+_LEADER = "Orchestrator"
+
+
+class MagenticOne(JsonFormat):
+    """
+    Histories of Magentic-One, as the Who&When set keeps them: who spoke, and what was said.
+
+    There are no calls and no ids: what the orchestrator and its agents say are texts of the
+    assistant.
+    """
+
+    name = MAGENTIC_ONE
+    title = "Magentic-One history (.json)"
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for texts of an orchestrator in a ``history``."""
+        entries = at(source.document, HISTORY)
+        if not isinstance(entries, list) or not all(map(_is_statement, entries)):
+            return 0.0
+        return float(any(entry["role"].startswith(_LEADER) for entry in entries))
+
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield the history as one conversation."""
+        yield "history", HISTORY, expect(at(document, HISTORY), list, None, "history")
+
+    def read(self, wire: Any) -> Transcript:
+        """Read the entries of a history."""
+        return Transcript.of(
+            [_read_statement(one, index) for index, one in enumerate(wire)], MAGENTIC_ONE
+        )
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        """Write the history again."""
+        return [
+            m.raw if m.intact and m.dialect == MAGENTIC_ONE else _write_statement(m)
+            for m in messages
+        ]
+
+
+def _is_statement(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("role"), str)
+        and isinstance(entry.get("content"), str)
+    )
+
+
+def _read_statement(entry: Any, index: int) -> Message:
+    if not _is_statement(entry):
+        raise InputError("an entry has a role and a content", index=index, field="history")
+    role: Role = "user" if entry["role"] in _PEOPLE else "assistant"
+    return Message(role, (Text(entry["content"]),), entry, MAGENTIC_ONE)
+
+
+def _write_statement(message: Message) -> dict[str, Any]:
+    own = message.raw if message.dialect == MAGENTIC_ONE and isinstance(message.raw, dict) else {}
+    role = "human" if message.role == "user" else f"{_LEADER} (thought)"
+    return {"role": role, **own, "content": flat_text(message.parts)}

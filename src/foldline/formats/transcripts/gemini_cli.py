@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.arrangement import weave
-from foldline.formats.fields import expect, named_errors, text_or, token_counts
+from foldline.formats.arrangement import merge_entries
+from foldline.formats.fields import expect, prefix_errors, text_or, token_counts, usage_of
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import JsonDocument, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines
-from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Usage
@@ -65,7 +65,7 @@ class GeminiChat:
     whole: int | None = None
 
 
-class GeminiCli:
+class GeminiCli(FileFormat):
     """The chat files under ``~/.gemini/tmp/*/chats``."""
 
     name = "gemini-cli"
@@ -105,7 +105,7 @@ class GeminiCli:
         if chat.lines is not None and chat.whole is None:
             return _with_lines(chat, chat.lines, owned, entries)
         silent = set(range(len(chat.records))) - owned
-        new = weave(chat.records, silent, ((place, [record]) for place, record in entries))
+        new = merge_entries(chat.records, silent, ((place, [record]) for place, record in entries))
         if chat.lines is None or chat.whole is None:
             return JsonDocument(chat.source).with_values({("messages",): new})
         data, value = list(chat.lines.data), chat.lines.value(chat.whole)
@@ -135,7 +135,7 @@ def _read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
         error.index = turns[error.index].record
         return f"record {error.index}"
 
-    with named_errors(record_of):
+    with prefix_errors(record_of):
         messages = DIALECT.decode([turn.wire for turn in turns]).messages
     counted = tuple(
         message if turn.answers else replace(message, usage=_usage(records[turn.record]))
@@ -249,8 +249,7 @@ def _answer(call: dict[str, Any], number: int) -> list[dict[str, Any]]:
 def _usage(record: dict[str, Any]) -> Usage | None:
     keys = ("input", "output", "thoughts", "cached")
     given, output, thoughts, cached = token_counts(record.get("tokens"), *keys)
-    cached = min(cached, given)
-    return Usage(given - cached, output + thoughts, cached) if given or output else None
+    return usage_of(given, output + thoughts, cached)
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ def _with_lines(
             after.append((rows[0], [lines.write(record, like=rows[0])]))
         else:
             after.append((None, [lines.write(record, like=like)]))
-    return lines.assemble(weave(lines.data, set(range(len(lines.data))) - record_lines, after))
+    return lines.replace(record_lines, after)
 
 
 def _entries(

@@ -11,15 +11,15 @@ from typing import Any, get_args
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url
+from foldline.formats.conversion import envelope, flat_text, write_entries
 from foldline.formats.fields import (
     expect,
-    named_errors,
+    prefix_errors,
     read_content,
     read_objects,
     read_role,
     text_or,
 )
-from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large, unpacked_limit
@@ -115,7 +115,7 @@ class InspectAI(JsonFormat):
         for member in members:
             path = member.info.filename
             if path.startswith(_SAMPLES) and path.endswith(".json"):
-                with named_errors(path):
+                with prefix_errors(path):
                     samples.append((path, _MEMBER.decode(TranscriptSource(member.data, path))))
         if not samples:
             raise InputError(

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.formats.blocks import read_thinking_blocks
+from foldline.formats.conversion import flat_text
 from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
-from foldline.formats.foreign import flat_text
-from foldline.formats.json_document import JsonFormat, Path, at
+from foldline.formats.json_document import JsonFormat, Path, at, is_list_of_objects
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -44,11 +44,8 @@ class SweAgent(JsonFormat):
         """Look for ``trajectory`` beside a ``history`` of messages."""
         history = at(source.document, PATH)
         stepped = isinstance(at(source.document, ("trajectory",)), list)
-        if not stepped or not isinstance(history, list) or not history:
-            return 0.0
-        return float(
-            all(isinstance(one, dict) and str(one.get("role")) in ROLES for one in history)
-        )
+        known = is_list_of_objects(history) and all(str(m.get("role")) in ROLES for m in history)
+        return float(stepped and known)
 
     def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
         """Yield the history; the steps under ``trajectory`` say the same again."""

@@ -1,16 +1,24 @@
-"""Files that hold a wire value as it is: messages, a request body, or a message in each line."""
+"""
+Files that hold a wire value as it is: messages, a request body, or a message in each line.
+
+The sessions of Factory Droid have an Anthropic message in the entry of each line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foldline.errors import UnknownFormat
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.dialect import Dialect
+from foldline.formats.fields import text_or
 from foldline.formats.json_document import ConversationPath, JsonDocument, Path, is_unchanged
-from foldline.formats.jsonl import MessageLines, at_line, read_lines
-from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.jsonl import Lines, MessageLines, at_line, read_lines
+from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource
+from foldline.values.transcript import Transcript
 
 _DOCUMENT, _LINES = 0.5, 0.4
 """How sure it is at most, so that a format with more to go by wins."""
@@ -20,7 +28,7 @@ _CONTENT_FIELDS = frozenset(
 )
 
 
-class WireFile:
+class WireFile(FileFormat):
     """A wire value in a file."""
 
     name = "wire"
@@ -84,11 +92,65 @@ def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 def _decode_lines(source: TranscriptSource) -> Recording:
     lines, values, warnings = read_lines(source)
-    rows = tuple(row for row, value in enumerate(values) if value is not None)
-    wire = [values[row] for row in rows]
-    if not wire:
+    wires = {row: value for row, value in enumerate(values) if value is not None}
+    if not wires:
         raise UnknownFormat(f"{source.name} is neither JSON nor JSON Lines")
-    with at_line(rows):
-        there = detect_dialect(wire).decode(wire)
-    document = MessageLines(source, lines, rows, tuple(wire), there.messages)
+    document, there = _read_messages(source, lines, wires, detect_dialect(list(wires.values())))
     return Recording(WireFile.name, (RecordedConversation("messages", there),), document, warnings)
+
+
+def _read_messages(
+    source: TranscriptSource, lines: Lines, wires: Mapping[int, Any], wire: Dialect
+) -> tuple[MessageLines, Transcript]:
+    """Read the messages of some lines, each by its number."""
+    rows, values = tuple(wires), tuple(wires.values())
+    with at_line(rows):
+        there = wire.decode(list(values))
+    return MessageLines(source, lines, rows, values, there.messages), there
+
+
+# --- Factory Droid -------------------------------------------------------------------------
+
+_ANTHROPIC = AnthropicDialect()
+
+
+class Droid(FileFormat):
+    """The session files under ``~/.factory/sessions``."""
+
+    name = "droid"
+    title = "Factory Droid session (.jsonl)"
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for the header, and for messages in their entries."""
+        head = [value for value in source.head if isinstance(value, dict)]
+        return 1.0 if head and head[0].get("type") == "session_start" else 0.0
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read the one conversation of a session."""
+        if not self.recognises(source):
+            raise wrong_format(source, self.title)
+        lines, values, warnings = read_lines(source)
+        wires = {row: value["message"] for row, value in enumerate(values) if _is_message(value)}
+        document, there = _read_messages(source, lines, wires, _ANTHROPIC)
+        title = next((v.get("id") for v in values if isinstance(v, dict)), None)
+        conversation = RecordedConversation(text_or(title, "session"), there)
+        return Recording(self.name, (conversation,), document, warnings)
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write a session: untouched entries as they stand, others in the way of the first."""
+        document: MessageLines = recording.document
+        first = document.lines.value(document.rows[0] if document.rows else 0)
+        stamp = {"timestamp": first["timestamp"]} if first.get("timestamp") else {}
+
+        def entry(wire: Any, number: int) -> dict[str, Any]:
+            return {"type": "message", "id": f"foldline_{number}", "message": wire, **stamp}
+
+        return document.rewrite(recording.current.transcript.messages, _ANTHROPIC, entry)
+
+
+def _is_message(value: Any) -> bool:
+    match value:
+        case {"type": "message", "message": dict()}:
+            return True
+        case _:
+            return False

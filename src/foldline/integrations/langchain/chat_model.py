@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike
-from foldline.core.asks import Ask, ModelLimits, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.formats.registry import dialect
+from foldline.models.completion import read_stop
 from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
@@ -16,19 +17,6 @@ CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
 
 NOSTREAM: Final = "nostream"
 """The tag by which LangGraph leaves the tokens of a model out of what the user sees."""
-
-STOPS: Final[Mapping[str, Stop]] = {
-    "length": "length",
-    "max_tokens": "length",
-    "MAX_TOKENS": "length",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-    "SAFETY": "refusal",
-    "model_context_window_exceeded": "overflow",
-    "tool_calls": "tools",
-    "tool_use": "tools",
-}
-"""Why a model stopped, in the words of the providers; anything else is an ordinary end."""
 
 
 class ChatModelSummarizer:
@@ -62,7 +50,7 @@ class ChatModelSummarizer:
         return replace(known, output=output) if output else known
 
     def answer(self, ask: Ask) -> Reply:
-        """Answer; what the model raises is told in the Reply by whoever asks."""
+        """Answer; whoever asks turns what the model raises into a Reply with an error."""
         return self._reply(self._model.invoke(_prompt(ask), _config(), **self._cap_option(ask)))
 
     async def aanswer(self, ask: Ask) -> Reply:
@@ -76,7 +64,7 @@ class ChatModelSummarizer:
     def _reply(self, response: Any) -> Reply:
         message = dialect("langchain").decode([response]).messages[0]
         metadata = getattr(response, "response_metadata", None) or {}
-        stop = STOPS.get(str(metadata.get("finish_reason") or metadata.get("stop_reason")), "end")
+        stop = read_stop(metadata.get("finish_reason") or metadata.get("stop_reason"), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
@@ -96,7 +84,7 @@ def profile_of(model: Any) -> Mapping[str, Any]:
 
 
 def name_of(model: Any) -> str:
-    """Return the provider's name of a chat model, "" when it does not tell."""
+    """Return the provider's name of a chat model, "" when it has none."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str) and name), "")
 

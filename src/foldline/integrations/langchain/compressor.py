@@ -23,7 +23,7 @@ PRESERVE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownHistory:
     """A whole history, and the shorter lists that stand for it: what came in, what went out."""
 
     history: list[Any]
@@ -57,7 +57,7 @@ class Compressor:
             ``model`` by name, as no model object is held here.
         policy: Instead of one by ``threshold`` and ``preserve``.
         path: The archive, a SQLite file; None keeps everything in memory.
-        conversations: How many are kept at hand.
+        conversations: How many are kept open.
         **options: Further ones of `Session.open`, such as ``model``, ``system`` and ``tools``.
 
     Raises:
@@ -94,7 +94,7 @@ class Compressor:
             **options,
         )
         self._conversations = conversations
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _KnownHistory] = OrderedDict()
 
     async def compress(
         self, messages: list[Any], config: Mapping[str, Any] | None = None
@@ -142,7 +142,7 @@ class Compressor:
     def tools(self) -> list[Any]:
         """The tool ``recall``, for the tools of an agent or a ``ToolNode`` of the graph."""
         # Imported here: it loads the whole of LangChain, which nothing else here needs.
-        from foldline.integrations.langchain.session_tools import session_tools
+        from foldline.integrations.langchain.middleware import session_tools
 
         return list(session_tools(self._running, ("recall",)))
 
@@ -163,7 +163,7 @@ class Compressor:
             config: Of a run, where its thread names the conversation.
 
         Raises:
-            StoreError: It is not at hand: nothing of it was compressed, or not for a long time.
+            StoreError: It is not open: nothing of it was compressed, or not for a long time.
         """
         return self._followers.session(conversation_name(messages, config))
 
@@ -187,7 +187,7 @@ class Compressor:
         if history is not messages or visible is not messages:
             # A node that is run again comes with what it came with before.
             again = () if history is messages else (list(messages),)
-            self._known[name] = _Known(list(history), (list(visible), *again))
+            self._known[name] = _KnownHistory(list(history), (list(visible), *again))
             self._known.move_to_end(name)
             while len(self._known) > self._conversations:
                 self._known.popitem(last=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
+from foldline.errors import BudgetError, MissingExtra
 from foldline.integrations.following import MOST, FollowerPool
 from foldline.integrations.langchain.chat_model import (
     ChatModelSummarizer,
@@ -15,26 +16,35 @@ from foldline.integrations.langchain.chat_model import (
     name_of,
     profile_of,
 )
-from foldline.integrations.langchain.imported import (
-    AgentMiddleware,
-    AgentState,
-    ContextT,
-    InternalCallTransformer,
-    ModelCallResult,
-    ModelRequest,
-    ModelResponse,
-    ResponseT,
-    internal_call_metadata,
-)
 from foldline.integrations.langchain.runs import (
     conversation_name,
     hide_from_stream,
     join_name,
     run_name,
 )
-from foldline.integrations.langchain.session_tools import running_session, session_tools
 from foldline.integrations.model_calls import asend_with_retry, is_same_model, send_with_retry
 from foldline.session import Session
+from foldline.tools.recall import COMPACT, RECALL, compact_tool, recall_tool
+from foldline.tools.spec import Tool
+
+try:
+    from langchain.agents.middleware.internal_call_transformer import (
+        InternalCallTransformer,
+        internal_call_metadata,
+    )
+    from langchain.agents.middleware.types import (
+        AgentMiddleware,
+        AgentState,
+        ContextT,
+        ModelCallResult,
+        ModelRequest,
+        ModelResponse,
+        ResponseT,
+    )
+    from langchain.messages import ToolMessage
+    from langchain.tools import BaseTool, ToolRuntime, tool
+except ImportError as error:
+    raise MissingExtra("langchain", "langchain") from error
 
 
 class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
@@ -55,7 +65,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             `Session.open` takes; its tokens are not streamed to the user.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
-        threads: How many conversations are kept at hand.
+        threads: How many conversations are kept open.
         tools: What the agent may do with its context: "recall" reads again what was removed,
             "compact" asks for a compaction.
         **options: Further ones of `Session.open`.
@@ -92,7 +102,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             format="langchain",
             **options,
         )
-        self.tools = session_tools(running_session(self._followers), tools)
+        self.tools = session_tools(self._running, tools)
 
     def session(self, thread: str, messages: Sequence[Any] = ()) -> Session:
         """
@@ -103,11 +113,15 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             messages: What the conversation begins with, where there is no thread.
 
         Raises:
-            StoreError: It is not at hand: it was not run yet, or not for a long time.
+            StoreError: It is not open: it was not run yet, or not for a long time.
         """
         return self._followers.session(
             join_name(thread) if thread else conversation_name(messages)
         )
+
+    def _running(self, runtime: ToolRuntime) -> Session:
+        name = run_name(runtime.execution_info, runtime.state["messages"])
+        return self._followers.session(name)
 
     def close(self) -> None:
         """Close all threads; those of an archive are taken up again when they are run."""
@@ -182,3 +196,46 @@ def _sending(request: ModelRequest[ContextT], messages: Sequence[Any]) -> ModelR
     if messages is request.messages:
         return request
     return request.override(messages=list(messages))
+
+
+# --- the tools of a session ----------------------------------------------------------------
+
+SESSION_TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any], Callable[[Session], Tool]]]] = {
+    "recall": (RECALL.description, RECALL.parameters, recall_tool),
+    "compact": (COMPACT.description, COMPACT.parameters, compact_tool),
+}
+"""The description of each tool, its parameters, and what makes it for a session."""
+
+
+def session_tools(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> list[BaseTool]:
+    """
+    Return tools that work on the session of the conversation in which they are called.
+
+    Args:
+        find: Returns that session.
+        names: Some of `SESSION_TOOLS`.
+
+    Raises:
+        BudgetError: There is no tool of a name.
+    """
+    return [_tool(find, name) for name in names]
+
+
+def _tool(find: Callable[[ToolRuntime], Session], name: str) -> BaseTool:
+    if name not in SESSION_TOOLS:
+        raise BudgetError(
+            f"A session has no tool {name!r}.", hint=f"Known tools: {', '.join(SESSION_TOOLS)}."
+        )
+    description, parameters, make = SESSION_TOOLS[name]
+
+    def run(runtime: ToolRuntime, **arguments: Any) -> ToolMessage:
+        output = make(find(runtime)).run(arguments)
+        return ToolMessage(
+            output.text,
+            name=name,
+            tool_call_id=runtime.tool_call_id or "",
+            status="error" if output.status == "error" else "success",
+        )
+
+    made: BaseTool = tool(name, description=description, args_schema=dict(parameters))(run)
+    return made

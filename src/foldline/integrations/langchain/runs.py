@@ -18,7 +18,7 @@ except ImportError as error:
     raise MissingExtra("langchain-core", "langchain") from error
 
 BRANCH_MARK: Final = "#"
-"""What a follower puts behind a name to tell branches apart; names of threads go without it."""
+"""What separates the number of a branch from its name; names of threads go without it."""
 
 LONGEST_NAME: Final = 200
 """A thread is named with no more characters than this."""
@@ -41,11 +41,11 @@ def run_name(info: Any, messages: Sequence[Any]) -> str:
     """
     Name the conversation of an agent that runs.
 
-    That is its thread. An agent inside another graph, and one without a thread, is told by its
+    That is its thread. An agent inside another graph, and one without a thread, is named by its
     first message besides, which no other conversation of that graph shares.
 
     Args:
-        info: What LangGraph tells about the run, None when it tells nothing.
+        info: What LangGraph knows about the run, None when it knows nothing.
         messages: The history of the agent.
     """
     thread = str(getattr(info, "thread_id", None) or "")
@@ -58,7 +58,7 @@ def run_name(info: Any, messages: Sequence[Any]) -> str:
 
 
 def first_message_key(messages: Sequence[Any]) -> str:
-    """Return what tells the first message from others: its id, else what it says."""
+    """Return a key of the first message: its id, else a hash of its content."""
     if not messages:
         return ""
     number = getattr(messages[0], "id", None)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from foldline.errors import InputError
-from foldline.formats.openai_responses.write import KINDS, OUTPUTS
+from foldline.formats.openai_responses.read import KINDS, OUTPUTS
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
 """What the SDK writes on items for itself, and leaves out when it sends them."""
@@ -19,12 +19,12 @@ NEAR: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class RunStart:
     """
-    What a session has handed to a run.
+    The items with which a run may have begun.
 
-    ``items`` is what the run begins with, ``at`` how many items the session had then. ``whole``
-    says that it was everything, and not only the newest items.
+    ``items`` is what the session gave it, ``at`` how many items the session had then. ``whole``
+    says that they were all of them, and not only the newest.
     """
 
     items: tuple[Any, ...]
@@ -33,9 +33,9 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class RunInput:
     """
-    How the input of a run relates to its session.
+    The input of a run, compared with its session.
 
     ``new`` are the items that the session does not have yet, ``dead`` the ids of calls that the
     run left out because nothing answered them.
@@ -45,7 +45,7 @@ class Aligned:
     dead: frozenset[str] = frozenset()
 
 
-def plain(item: Any) -> Any:
+def to_json(item: Any) -> Any:
     """
     Return an item as a JSON value.
 
@@ -60,38 +60,38 @@ def plain(item: Any) -> Any:
     return dump(exclude_unset=True, mode="json")
 
 
-def sendable(item: Any) -> Any:
+def without_notes(item: Any) -> Any:
     """Return an item without the notes of the SDK; the item itself if it has none."""
     if not isinstance(item, dict) or NOTES.isdisjoint(item):
         return item
     return {key: value for key, value in item.items() if key not in NOTES}
 
 
-def same(left: Any, right: Any) -> bool:
+def is_same_item(left: Any, right: Any) -> bool:
     """Return True if two items are one: notes, and the id of reasoning, may come and go."""
-    return left is right or left == right or _essence(left) == _essence(right)
+    return left is right or left == right or _comparable(left) == _comparable(right)
 
 
-def _essence(item: Any) -> Any:
-    item = sendable(item)
+def _comparable(item: Any) -> Any:
+    item = without_notes(item)
     if isinstance(item, dict) and item.get("type") == "reasoning" and "id" in item:
         return {key: value for key, value in item.items() if key != "id"}
     return item
 
 
-def align(items: Sequence[Any], handed: Handed, since: Sequence[Any]) -> Aligned | None:
+def align(items: Sequence[Any], start: RunStart, since: Sequence[Any]) -> RunInput | None:
     """
-    Find out how the input of a run goes on from what it was handed.
+    Find out how the input of a run goes on from the items with which it began.
 
     Args:
         items: The input.
-        handed: What the run may have begun with.
+        start: What the run may have begun with.
         since: What the session was given since, in about the same order.
 
     Returns:
         None if the run did not begin with it, or has changed what it began with or was given.
     """
-    begun = _match_start(items, handed.items)
+    begun = _match_start(items, start.items)
     if begun is None:
         return None
     length, dead = begun
@@ -99,19 +99,19 @@ def align(items: Sequence[Any], handed: Handed, since: Sequence[Any]) -> Aligned
     new = []
     for item in items[length:]:
         near = enumerate(islice(waiting, NEAR))
-        at = next((i for i, known in near if same(known, item)), None)
+        at = next((i for i, known in near if is_same_item(known, item)), None)
         if at is None:
             new.append(item)
         else:
             del waiting[at]
-    return None if waiting else Aligned(tuple(new), dead)
+    return None if waiting else RunInput(tuple(new), dead)
 
 
-def _match_start(items: Sequence[Any], handed: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
-    """Return how much of the input was handed, and which calls of that are left out."""
+def _match_start(items: Sequence[Any], start: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
+    """Return how many items of the input are from the start, and which calls are left out."""
     position, dead, left_out = 0, set(), False
-    for item in handed:
-        if position < len(items) and same(item, items[position]):
+    for item in start:
+        if position < len(items) and is_same_item(item, items[position]):
             position, left_out = position + 1, False
         elif not _may_be_left_out(item):
             return None
@@ -146,7 +146,7 @@ def without_calls(items: Sequence[Any], dead: Collection[str]) -> Sequence[Any]:
     return out
 
 
-def newest(items: Sequence[Any], limit: int) -> list[Any]:
+def newest_items(items: Sequence[Any], limit: int) -> list[Any]:
     """
     Return the newest items, without outputs whose calls are older than these.
 

@@ -17,13 +17,13 @@ from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower, archive_name
 from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
-    Handed,
+    RunStart,
     align,
-    newest,
-    plain,
-    same,
-    sendable,
+    is_same_item,
+    newest_items,
+    to_json,
     without_calls,
+    without_notes,
 )
 from foldline.session import Session
 from foldline.session.fair_lock import FairLock
@@ -31,11 +31,11 @@ from foldline.session.fair_lock import FairLock
 UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
 
 REMEMBERED: Final = 16
-"""Beginnings of runs that are remembered, to tell with which of them an input begins."""
+"""Starts of runs that are remembered, to find the one with which an input begins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class LastView:
     """What was shown last: by which follower, of which history, without which calls."""
 
     follower: Follower
@@ -55,7 +55,7 @@ class RunModel:
         self.send: Callable[[Any, Ask], Awaitable[Reply]] | None = None
 
     async def __call__(self, ask: Ask) -> Reply:
-        """Answer; what the model raises is told in the Reply by whoever asks."""
+        """Answer; whoever asks turns what the model raises into a Reply with an error."""
         if self.model is None or self.send is None:
             return Reply(error=UNKNOWN, retry=False, attempts=0)
         return await self.send(self.model, ask)
@@ -75,9 +75,9 @@ class FoldlineSession:
         session_id: Names the conversation.
         path: The archive, a SQLite file; None keeps everything in memory.
         window: The window of the model in tokens.
-        model: The model; tells how to count.
+        model: The model; decides how tokens are counted.
         policy: A policy or its name.
-        summarizer: "same" for the very model of the runs, which `run_config` tells, or what
+        summarizer: "same" for the model object of the runs, which `run_config` knows, or what
             `Session.open` takes.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
@@ -122,13 +122,13 @@ class FoldlineSession:
         self._follower = self._open(path=path)
         self._aside: Follower | None = None
         self._kept = len(self._follower.session.messages)
-        self._handed: deque[Handed] = deque(maxlen=REMEMBERED)
-        self._sent: Sent | None = None
+        self._starts: deque[RunStart] = deque(maxlen=REMEMBERED)
+        self._last_view: LastView | None = None
         self._turn = FairLock()
 
     @property
     def session(self) -> Session:
-        """What was said: the log, the receipts, and ``recall`` for what is no longer shown."""
+        """The session: the log, the receipts, and ``recall`` for what is no longer shown."""
         return self._follower.session
 
     @property
@@ -150,7 +150,7 @@ class FoldlineSession:
                 Nothing is removed by it.
 
         Raises:
-            InputError: The summarizer is "same", and no run has told its model.
+            InputError: The summarizer is "same", and `run_config` has not named a model yet.
         """
         if self.run_model is not None and self.run_model.send is None:
             raise no_model(
@@ -159,17 +159,17 @@ class FoldlineSession:
         async with self._turn:
             view = await self._follower.aview(self._log()[: self._kept])
             limit = _limit(self.session_settings) if limit is None else limit
-            items = list(view) if limit is None else newest(view, limit)
-            self._handed.append(Handed(tuple(items), self._kept, len(items) == len(view)))
+            items = list(view) if limit is None else newest_items(view, limit)
+            self._starts.append(RunStart(tuple(items), self._kept, len(items) == len(view)))
             return items
 
     async def add_items(self, items: list[Any]) -> None:
         """Append items; they are durable when this returns."""
         async with self._turn:
-            await self._add([plain(item) for item in items])
+            await self._add([to_json(item) for item in items])
 
     async def pop_item(self) -> Any | None:
-        """Take the newest item back and return it; None when there is none."""
+        """Remove the newest item and return it; None when there is none."""
         async with self._turn:
             if not self._kept:
                 return None
@@ -180,7 +180,7 @@ class FoldlineSession:
 
     async def clear_session(self) -> None:
         """
-        Begin anew, with nothing.
+        Start again with an empty conversation.
 
         What was said before is still in the archive, where its handles are recalled; no run sees
         it again.
@@ -188,7 +188,7 @@ class FoldlineSession:
         async with self._turn:
             await self._follow([])
             self._kept = 0
-            self._handed.clear()
+            self._starts.clear()
 
     # --- between two model calls of a run --------------------------------------------------
 
@@ -204,7 +204,7 @@ class FoldlineSession:
         if self.run_model is not None and self.run_model.model is None:
             self.run_model.model = model if hasattr(model, "get_response") else None
         async with self._turn:
-            sent = self._sent = self._source([plain(item) for item in given.input])
+            sent = self._last_view = self._source([to_json(item) for item in given.input])
             view = await sent.follower.aview(
                 sent.history, system=given.instructions or "", tools=_schemas(data.agent)
             )
@@ -221,9 +221,9 @@ class FoldlineSession:
             ContextOverflow: Nothing strictly smaller can be sent.
         """
         async with self._turn:
-            if self._sent is None:
+            if self._last_view is None:
                 raise error
-            sent = self._sent
+            sent = self._last_view
             return _view_items(await sent.follower.aoverflowed(sent.history, error), sent.dead)
 
     def close(self) -> None:
@@ -249,28 +249,29 @@ class FoldlineSession:
     async def _add(self, items: list[Any]) -> None:
         log = self._log()
         ahead = log[self._kept :]
-        if len(items) > len(ahead) or not all(map(same, items, ahead)):
+        if len(items) > len(ahead) or not all(map(is_same_item, items, ahead)):
             known = [
-                old if same(old, new) else new for old, new in zip(ahead, items, strict=False)
+                old if is_same_item(old, new) else new
+                for old, new in zip(ahead, items, strict=False)
             ]
             await self._follow([*log[: self._kept], *known, *items[len(known) :]])
         self._kept += len(items)
 
-    def _source(self, items: list[Any]) -> Sent:
+    def _source(self, items: list[Any]) -> LastView:
         """Find the history that an input stands for."""
         log = self._log()
-        for handed in reversed((Handed((), 0), *self._handed)):
-            known = handed.whole and handed.at <= len(log)
-            aligned = align(items, handed, log[handed.at :]) if known else None
+        for start in reversed((RunStart((), 0), *self._starts)):
+            known = start.whole and start.at <= len(log)
+            aligned = align(items, start, log[start.at :]) if known else None
             if aligned is not None:
-                return Sent(self._follower, [*log, *aligned.new], aligned.dead)
+                return LastView(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
             self._aside = self._open(path=None)
-        return Sent(self._aside, items)
+        return LastView(self._aside, items)
 
 
 def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
-    return [sendable(item) for item in without_calls(view, dead)]
+    return [without_notes(item) for item in without_calls(view, dead)]
 
 
 def _limit(settings: Any) -> int | None:

@@ -3,7 +3,7 @@ A model provider on this machine, for tests of programs that call models.
 
 It is a real HTTP server that speaks OpenAI chat completions, OpenAI Responses and Anthropic
 Messages, whole and streamed, so that nothing of the program under test is replaced: its SDK, its
-retries and its time limits run as they do in earnest. What the model "says" is a script:
+retries and its timeouts run as in production. What the model "says" is a script:
 
 >>> from urllib.request import Request, urlopen
 >>> from foldline.testing import ScriptedServer

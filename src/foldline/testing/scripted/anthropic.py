@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, ClassVar, Final
 
-from foldline.testing.scripted.steps import AnswerWriter, ProviderError, ScriptedAnswer, pieces
+from foldline.testing.scripted.steps import (
+    AnswerWriter,
+    ProviderError,
+    ScriptedAnswer,
+    pieces,
+    usual_error,
+)
 from foldline.values.messages import Usage
 
 _STOPS: Final = {
@@ -16,17 +22,6 @@ _STOPS: Final = {
     "length": "max_tokens",
     "refusal": "refusal",
     "overflow": "model_context_window_exceeded",
-}
-
-_ERRORS: Final = {
-    400: ("invalid_request_error", "The request is invalid."),
-    401: ("authentication_error", "invalid x-api-key"),
-    403: ("permission_error", "Your API key may not use this resource."),
-    404: ("not_found_error", "model: not found"),
-    413: ("request_too_large", "Request exceeds the maximum allowed number of bytes."),
-    429: ("rate_limit_error", "This request would exceed your organization's rate limit."),
-    504: ("timeout_error", "The request timed out."),
-    529: ("overloaded_error", "Overloaded"),
 }
 
 
@@ -66,8 +61,9 @@ class AnthropicWriter(AnswerWriter):
 
     def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
-        kind, words = _ERRORS.get(refusal.status, ("api_error", "Internal server error"))
-        error = {"type": refusal.code or kind, "message": refusal.message or words}
+        usual = usual_error("anthropic", refusal.status)
+        kind, words = refusal.code or usual["type"], refusal.message or usual["message"]
+        error = {"type": kind, "message": words}
         return {"type": "error", "error": error, "request_id": "req_scripted"}
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:

@@ -11,23 +11,12 @@ from foldline.testing.scripted.steps import (
     ProviderError,
     ScriptedAnswer,
     pieces,
+    usual_error,
 )
 from foldline.values.messages import Usage
 
 CREATED: Final = 1_760_000_000
 """The time of every answer, in seconds since 1970: the same script, the same bytes."""
-
-OPENAI_ERRORS: Final = {
-    400: ("invalid_request_error", "", "The request is invalid."),
-    401: ("invalid_request_error", "invalid_api_key", "Incorrect API key provided."),
-    403: ("permission_error", "", "You are not allowed to use this model."),
-    404: ("invalid_request_error", "model_not_found", "The model does not exist."),
-    429: ("requests", "rate_limit_exceeded", "Rate limit reached for requests."),
-    503: ("server_error", "", "The engine is currently overloaded, please try again later."),
-}
-
-
-UNKNOWN: Final = ("server_error", "", "The server had an error while processing your request.")
 
 
 class OpenAIWriter(AnswerWriter):
@@ -35,9 +24,10 @@ class OpenAIWriter(AnswerWriter):
 
     def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
-        kind, code, words = OPENAI_ERRORS.get(refusal.status, UNKNOWN)
-        error = {"message": refusal.message or words, "type": kind, "param": refusal.param}
-        return {"error": error | {"code": refusal.code or code or None}}
+        usual = usual_error("openai", refusal.status)
+        words, code = refusal.message or usual["message"], refusal.code or usual.get("code")
+        error = {"message": words, "type": usual["type"], "param": refusal.param, "code": code}
+        return {"error": error}
 
 
 _STOPS = {"tools": "tool_calls", "length": "length", "overflow": "length"}

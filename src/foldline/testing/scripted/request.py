@@ -82,7 +82,7 @@ class ReceivedRequest:
     def transcript(self) -> Transcript:
         """The decoded request; without messages when it cannot be decoded."""
         try:
-            return dialect(self.format).decode(_as_list(self.body, self.format))
+            return dialect(self.format).decode(self.body)
         except (FoldlineError, RecursionError):
             return Transcript((), self.format)
 
@@ -110,14 +110,6 @@ def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return out | dict.fromkeys(secret, "(hidden)")
 
 
-def _as_list(body: Any, name: str) -> Any:
-    """Write the input of a Responses request that is one text as the list that it stands for."""
-    given = body.get("input") if isinstance(body, dict) else None
-    if name == "openai-responses" and isinstance(given, str):
-        return body | {"input": [{"role": "user", "content": given}]}
-    return body
-
-
 class TokenMeter:
     """
     Counts tokens, and remembers the last request as a prompt cache would.
@@ -131,7 +123,7 @@ class TokenMeter:
         self._lock = threading.Lock()
         self._last: list[str] = []
 
-    def given(self, transcript: Transcript, *, marked: bool = True) -> Usage:
+    def count_request(self, transcript: Transcript, *, marked: bool = True) -> Usage:
         """
         Count a request.
 
@@ -152,7 +144,7 @@ class TokenMeter:
         cached = sum(tokens for (_, tokens), _ in same)
         return Usage(input=total - cached, cache_read=cached)
 
-    def answered(self, text: str, calls: tuple[CallTool, ...]) -> int:
+    def count_answer(self, text: str, calls: tuple[CallTool, ...]) -> int:
         """Count an answer, in tokens."""
         texts = [text, *(part for call in calls for part in (call.name, call.json))]
         return sum(map(self.counter.text, texts))

@@ -62,11 +62,11 @@ class StepPlayer:
         """
         answer = self._answer(step)
         if answer is not None:
-            return self.say(self.complete(answer))
+            return self.respond(self.complete(answer))
         match step:
             case steps.Nothing(kind):
                 silent = self.complete(steps.Answer(usage=replace(self.request.usage, output=0)))
-                return self.say(replace(silent, blank=kind))
+                return self.respond(replace(silent, blank=kind))
             case steps.Malformed():
                 return _break(self.play("This is never read."))
             case steps.CutOff(after, answer):
@@ -103,12 +103,12 @@ class StepPlayer:
         if isinstance(step, steps.Overflow):
             limit = step.limit or self.window
             requested = step.requested or max(self.request.tokens, limit + 1)
-            return self.refuse(self.writer.overflow(limit, requested, None))
+            return self.reject(self.writer.overflow(limit, requested, None))
         if isinstance(step, steps.Status):
             error = steps.ProviderError(step.status, step.message, step.code)
         else:
             error = steps.ProviderError(429, self._rate_limit(step))
-        return self.refuse(error, again=step.again, wait=step.retry_after)
+        return self.reject(error, again=step.again, wait=step.retry_after)
 
     def _rate_limit(self, step: steps.RateLimit) -> str:
         model = self.request.model
@@ -120,7 +120,7 @@ class StepPlayer:
         todo = "The input or output tokens must be reduced in order to run successfully."
         return f"Request too large for {where}: {figures}. {todo}"
 
-    def refuse(
+    def reject(
         self, refusal: steps.ProviderError, *, again: bool | None = None, wait: float | None = None
     ) -> Response:
         """Return an error, in the provider's own words."""
@@ -129,7 +129,7 @@ class StepPlayer:
             headers |= {"retry-after": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"}
         return Response(refusal.status, (_json(self.writer.error(refusal)),), headers=headers)
 
-    def say(self, answer: steps.ScriptedAnswer) -> Response:
+    def respond(self, answer: steps.ScriptedAnswer) -> Response:
         """Return an answer, whole or as a stream as the request has it."""
         if not self.request.is_streaming:
             return Response(200, (_json(self.writer.body(answer)),))
@@ -138,7 +138,7 @@ class StepPlayer:
 
     def complete(self, answer: steps.Answer) -> steps.ScriptedAnswer:
         """Complete an answer with what only the server knows."""
-        output = self.meter.answered(answer.text, answer.calls)
+        output = self.meter.count_answer(answer.text, answer.calls)
         usage = answer.usage or replace(self.request.usage, output=output)
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
         content = (answer.text, usage, answer.calls, stop, answer.thinking)

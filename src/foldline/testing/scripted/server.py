@@ -119,21 +119,21 @@ class ScriptedServer:
         known = wire or WIRES["/chat/completions"]
         player = StepPlayer(known, request, self._meter, self.window or UNKNOWN_WINDOW)
         if "websocket" in headers.get("upgrade", "").lower():
-            return player.refuse(ProviderError(426, "There are no WebSockets here."))
+            return player.reject(ProviderError(426, "There are no WebSockets here."))
         if wire is None:
-            return player.refuse(ProviderError(404, f"Nothing is at {method} {path[:200]}."))
+            return player.reject(ProviderError(404, f"Nothing is at {method} {path[:200]}."))
         refusal = self._refusal(player)
         if refusal is not None:
-            return player.refuse(refusal)
+            return player.reject(refusal)
         if ending.endswith("count_tokens"):
             return Response(200, (b'{"input_tokens": %d}' % request.tokens,))
         try:
             return player.play(self._choose(request))
-        except Exception as error:  # noqa: BLE001  # a script is a stranger's code
+        except Exception as error:  # noqa: BLE001  # a script is foreign code
             with self._changed:
                 self._errors.append(error)
             text = f"The script failed: {type(error).__name__}: {error}"
-            return player.refuse(ProviderError(500, text), again=False)
+            return player.reject(ProviderError(500, text), again=False)
 
     def _record(
         self, method: str, path: str, headers: dict[str, str], body: Any, wire: AnswerWriter | None
@@ -155,7 +155,7 @@ class ScriptedServer:
         automatic = request.format != "anthropic"
         try:
             marked = automatic or "cache_control" in repr(request.body)
-            usage = self._meter.given(request.transcript, marked=marked)
+            usage = self._meter.count_request(request.transcript, marked=marked)
         except RecursionError:  # Tool schemas nested so deeply that they cannot be written.
             return Usage()
         return Usage(0, 0, usage.cache_read, usage.input) if marked and not automatic else usage

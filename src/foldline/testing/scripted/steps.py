@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pkgutil import get_data
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
@@ -134,7 +137,7 @@ class Status(Step):
     An error status in the provider's own words; ``retry_after`` is in seconds.
 
     ``code`` is the provider's own code or type of error. ``again`` is the header by which the
-    SDKs of OpenAI and Anthropic are told whether to try again; None leaves that to them.
+    SDKs of OpenAI and Anthropic decide whether to retry; None leaves that to them.
     """
 
     status: int
@@ -216,6 +219,18 @@ class ProviderError:
     message: str
     code: str = ""
     param: str | None = None
+
+
+@cache
+def _errors() -> dict[str, dict[str, dict[str, str]]]:
+    data = get_data("foldline.testing.scripted", "errors.toml") or b""
+    return tomllib.loads(data.decode("utf-8"))
+
+
+def usual_error(provider: str, status: int) -> dict[str, str]:
+    """Return the type and the message of an error, and its code if it has one."""
+    known = _errors()[provider]
+    return known.get(str(status), known["other"])
 
 
 class AnswerWriter(ABC):

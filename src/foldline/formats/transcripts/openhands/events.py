@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from foldline.formats.arrangement import weave
+from foldline.formats.arrangement import merge_entries
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
@@ -101,7 +101,7 @@ def encode_events(recording: Recording) -> bytes:
     for row, event in _update_summaries(document, visible).items():
         before[row] = lines.write(event, row)
     silent = [row for row in range(len(before)) if row not in message_rows]
-    return lines.assemble(weave(before, silent, after))
+    return lines.assemble(merge_entries(before, silent, after))
 
 
 def _view(events: _Response) -> _Response:

@@ -8,8 +8,8 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.blocks import media_from_url, read_thinking_blocks
+from foldline.formats.conversion import flat_text
 from foldline.formats.fields import ROLES, expect, read_content
-from foldline.formats.foreign import flat_text
 from foldline.formats.tool_json import CallShape, arguments_text
 from foldline.values.messages import (
     Content,

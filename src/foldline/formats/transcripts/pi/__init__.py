@@ -74,7 +74,7 @@ class _Draft(JsonDraft):
                 removed |= set() if self.wires[places[0]] else {places[0]}
         body = [m for m in body if m.id in segment.places or self.wires[m.id]]
         moved = self.arrange(segment.places, body).moved
-        self.leave_out(removed | self._find_stranded())
+        self.remove(removed | self._find_stranded())
         if self.is_linked:
             self.relink(self.session.tree, moved, self.session.path, _entry_id)
 
@@ -104,7 +104,7 @@ class _Draft(JsonDraft):
         last = max(left, default=-1)
         return {n for n in self.session.entries if n > last and n not in self.session.path}
 
-    def changed(self, line: int) -> Any:
+    def update_line(self, line: int) -> Any:
         """Return an entry of which fields change."""
         known = (self.parents, self.summaries, self.wires, self._first_kept)
         if not any(line in lines for lines in known):
@@ -122,7 +122,7 @@ class _Draft(JsonDraft):
         changes |= self._first_kept.get(line, {})
         return {**record, **changes} if changes else None
 
-    def added(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
+    def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
         """Make the entries of a new message, at the time of its neighbour."""
         parent, all_wires = self.parents.get(message.id), self.wires[message.id]
         stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}

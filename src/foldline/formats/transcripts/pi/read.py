@@ -9,8 +9,8 @@ from typing import Any
 
 from foldline.formats.arrangement import LineTree, text_column
 from foldline.formats.blocks import media_from_base64, media_source, opaque_text
-from foldline.formats.fields import bounded_nesting, expect, plain_usage, read_content, text_or
-from foldline.formats.foreign import flat_text
+from foldline.formats.conversion import flat_text
+from foldline.formats.fields import bounded_nesting, expect, read_content, text_or, token_counts
 from foldline.formats.jsonl import Lines, SessionSegment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
@@ -26,6 +26,7 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    Usage,
 )
 from foldline.values.transcript import Transcript
 
@@ -35,8 +36,6 @@ CALL = CallShape(new={"type": "toolCall"})
 
 ROLES: dict[str, Role] = {"assistant": "assistant", "toolResult": "tool"}
 """The roles of messages by what pi calls them; everything else is read as what the user says."""
-
-USAGE = ("input", "output", "cacheRead", "cacheWrite")
 
 _SUMMARIES = ("compactionSummary", "branchSummary")
 
@@ -61,7 +60,12 @@ def message(wire: dict[str, Any], index: int) -> Message:
         parts = (_result(wire, index),)
     else:
         parts = read_content(wire.get("content"), index, "content", _part)
-    return Message(role, parts, wire, NAME, usage=plain_usage(wire.get("usage"), *USAGE))
+    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
+
+
+def _usage(value: Any) -> Usage | None:
+    usage = Usage(*token_counts(value, "input", "output", "cacheRead", "cacheWrite"))
+    return usage if usage.total else None
 
 
 def is_visible(wire: dict[str, Any]) -> bool:

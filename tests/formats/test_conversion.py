@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldline.formats.foreign import flat_text, legal_id, with_legal_ids
+from foldline.formats.conversion import flat_text, legal_id, with_legal_ids
 from foldline.values.groups import Site
 from foldline.values.identity import identify
 from foldline.values.messages import (

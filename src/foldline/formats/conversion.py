@@ -1,4 +1,4 @@
-"""Messages of another dialect, made ready to be written: call ids, tool names, merged turns."""
+"""Converting messages of another dialect: legal call ids, tool names, merged turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
-START = "[The recorded conversation starts here, with a turn of the model.]"
+OPENING_TURN = "[The recorded conversation starts here, with a turn of the model.]"
 """What a user says first where the model would, which some wires do not allow."""
 
 
@@ -42,7 +42,7 @@ def stands_alone(message: Message, dialect: str) -> bool:
 
 def adapt(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
-    Give foreign messages what a wire may need and neutral parts may lack.
+    Complete messages of another dialect with what a wire may need and neutral parts may lack.
 
     Calls without an id get one that depends on the content of their message only; results learn
     the id and the tool name of their call; neighbouring assistant messages become one, because
@@ -100,7 +100,7 @@ def leading_system(transcript: Transcript) -> tuple[str, Sequence[Message]]:
     return "\n\n".join(filter(None, (transcript.system, *texts))), messages[len(texts) :]
 
 
-def note(part: Media | Opaque) -> str:
+def placeholder(part: Media | Opaque) -> str:
     """Return the text that stands for a part which a wire cannot carry."""
     kind = part.media_type if isinstance(part, Media) else part.text
     if isinstance(part, Opaque) and kind:
@@ -157,7 +157,7 @@ def write_messages(
         dialect: The dialect that is written.
         update: Writes a message of this dialect that an edit changed.
         build: Writes one that was made elsewhere; its calls and results have legal ids.
-        join: The list of a wire message that takes up that of the next one.
+        join: The key of the list to which that of the next wire message is added.
         joined: The roles of which neighbouring messages that were made elsewhere become one.
     """
     if all(message.intact and is_own(message, dialect) for message in messages):
@@ -285,4 +285,4 @@ def flat_text(parts: Iterable[Part]) -> str:
     """Join what a reader sees of some parts: text as it is, media as a short note."""
     kinds = (Text, Media, Opaque)
     seen = (part for part in parts if isinstance(part, kinds))
-    return "\n".join(part.text if isinstance(part, Text) else note(part) for part in seen)
+    return "\n".join(part.text if isinstance(part, Text) else placeholder(part) for part in seen)

@@ -1,5 +1,9 @@
+"""Server-sent events: the same ones in whatever pieces a stream arrives."""
+
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from itertools import pairwise
 
 import pytest
@@ -7,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import ModelError
-from foldline.models.sse import ServerSentEvent, SSEDecoder
+from foldline.models.completion import ServerSentEvent
+from foldline.models.transport import read_events
 
 STREAM = (
     b': hello\n\nevent: a\ndata: {"x": 1}\n\ndata: one\r\ndata: two\r\n\r\ndata:\xe4\xbd\xa0\r\r'
@@ -21,16 +26,30 @@ EVENTS = [
 ]
 
 
+def events_of(pieces: Iterable[bytes]) -> list[ServerSentEvent]:
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        for piece in pieces:
+            yield piece
+
+    async def read() -> list[ServerSentEvent]:
+        return [event async for event in read_events(chunks())]
+
+    return asyncio.run(read())
+
+
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
 def test_events_are_the_same_however_the_stream_is_cut(cuts):
-    events, places = SSEDecoder(), sorted({0, *cuts, len(STREAM)})
-    found = [event for start, end in pairwise(places) for event in events.feed(STREAM[start:end])]
-    assert found == EVENTS
+    places = sorted({0, *cuts, len(STREAM)})
+    assert events_of(STREAM[start:end] for start, end in pairwise(places)) == EVENTS
+
+
+def test_a_byte_order_mark_belongs_to_no_event():
+    assert events_of([b"\xef\xbb", b"\xbfdata: 1\n\n"]) == [ServerSentEvent("", "1")]
 
 
 def test_an_event_that_was_cut_off_is_never_returned():
-    assert SSEDecoder().feed(b'data: {"x": 1}\n') == []
-    assert SSEDecoder().feed(b"") == []
+    assert events_of([b'data: {"x": 1}\n']) == []
+    assert events_of([b""]) == []
 
 
 PIECES = st.sampled_from([b"data:", b"event:", b" ", b"\r", b"\n", b"\xe4", b"\xef\xbb\xbf"])
@@ -39,8 +58,8 @@ PIECES = st.sampled_from([b"data:", b"event:", b" ", b"\r", b"\n", b"\xe4", b"\x
 @given(st.lists(PIECES | st.binary(max_size=9), max_size=60).map(b"".join))
 def test_any_bytes_give_the_same_events_at_once_and_one_by_one(data):
     data += b"\n\n"
-    events, at_once = SSEDecoder(), SSEDecoder().feed(data)
-    assert [event for byte in data for event in events.feed(bytes([byte]))] == at_once
+    at_once = events_of([data])
+    assert events_of(bytes([byte]) for byte in data) == at_once
     assert all(not {"\r", "\n"} & {*event.name} for event in at_once)
 
 
@@ -52,7 +71,6 @@ def test_an_event_that_is_no_object_is_an_error_that_passes(data):
 
 
 def test_one_endless_line_is_taken_in_linear_time():
-    events = SSEDecoder()
-    for _ in range(2_000):
-        assert events.feed(b"data: x" * 1_000) == []
-    assert len(events.feed(b"\n\n")) == 1
+    line = b"data: x" * 1_000
+    assert events_of([line] * 2_000) == []
+    assert len(events_of([*[line] * 2_000, b"\n\n"])) == 1
