@@ -7,6 +7,8 @@ Words of failure in it are what a program says in some case, not what happened.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from math import ceil
 from typing import Final
 
 from foldline.lazy import lazy_pattern
@@ -20,6 +22,9 @@ FEWEST: Final = 16
 
 LOOKED_AT: Final = 400
 """Lines by which code is recognised, half of them from the middle on."""
+
+FEWEST_DEFINITIONS: Final = 2
+"""Lines of it that define something."""
 
 DEFINES, LOOKS = 0.01, 0.7
 """Fractions of the lines that define something, and that look like code, in code."""
@@ -42,7 +47,8 @@ COMMENT: Final = r"(?://++!?|#++|/\*\*?|\*|--|\"\"\"|'''|<!--|;;++) ?(?=.*[A-Za-
 _DEFINITION, _COMMENT = lazy_pattern(DEFINITION), lazy_pattern(COMMENT)
 _ENDS: Final = tuple("{}();:,[]>=\\|&+*/")
 _BEGINS = lazy_pattern(
-    r"(?:return|if|else|elif|for|while|import|from|package|use|using|const|let|var|try|except"
+    rf"//|#|\*|/\*|\"\"\"|{DEFINITION}"
+    r"|(?:return|if|else|elif|for|while|import|from|package|use|using|const|let|var|try|except"
     r"|catch|with|raise|throw|assert|await|yield|case|switch|break|continue|pass|defer|go)\b"
     r"|(?:self\.|this\.|@\w|#include)|[\w.\[\]*&]{1,80} (?::?=|\+=|-=) ?\S"
 )
@@ -55,19 +61,14 @@ def is_code(lines: Sequence[str]) -> bool:
     half = LOOKED_AT // 2
     middle = max(half, len(lines) // 2)
     sample = [*lines[:half], *lines[middle : middle + half]]
-    defined = sum(_DEFINITION.match(line) is not None for line in sample)
-    if defined < max(2, DEFINES * len(sample)):
+    least = ceil(max(FEWEST_DEFINITIONS, DEFINES * len(sample)))
+    if len(list(islice(filter(None, map(_DEFINITION.match, sample)), least))) < least:
         return False
     return sum(map(_looks_like_code, sample)) >= LOOKS * len(sample)
 
 
 def _looks_like_code(line: str) -> bool:
-    return (
-        line.endswith(_ENDS)
-        or _BEGINS.match(line) is not None
-        or _DEFINITION.match(line) is not None
-        or line.startswith(("//", "#", "*", "/*", '"""'))
-    )
+    return line.endswith(_ENDS) or _BEGINS.match(line) is not None
 
 
 def source_code(lines: Sequence[str]) -> Condensed:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from foldline.lazy import lazy_pattern
-from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, is_code
+from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, FEWEST_DEFINITIONS, is_code
 from foldline.snapshot.statements import Slice, strip_line_number
 
 SAMPLE: Final = 1_500
@@ -43,7 +43,7 @@ def _is_program(text: str) -> bool:
         return False
     middle = max(SAMPLE, len(text) // 2)
     sample = f"\n{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
-    if not _DEFINES.search(sample):
+    if len(_DEFINES.findall(sample)) < FEWEST_DEFINITIONS:
         return False
     lines = (strip_line_number(line).strip() for line in sample.split("\n"))
     return is_code([line for line in lines if line])
