@@ -11,10 +11,10 @@ from foldline.snapshot.statements import (
     BLOCK,
     COARSEST,
     PARAGRAPH,
-    SENTENCE_END,
     blocks,
     dedent_lines,
     prose,
+    sentences,
 )
 
 SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
@@ -101,9 +101,9 @@ def test_a_short_paragraph_is_one_statement():
 
 
 def test_the_number_of_an_item_ends_no_sentence():
-    assert SENTENCE_END.split("1. Fix it now.") == ["1. Fix it now."]
+    assert sentences("1. Fix it now.") == ["1. Fix it now."]
     text = "Two steps are left. 1. Build it. 12. Test it (e.g. by hand). Then release it."
-    found = SENTENCE_END.split(text)
+    found = sentences(text)
     assert found == [
         "Two steps are left.",
         "1. Build it.",

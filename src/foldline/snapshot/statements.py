@@ -8,6 +8,7 @@ text, so that nothing is copied before it is chosen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import sqrt
 from typing import Final, TypeAlias
@@ -42,14 +43,23 @@ ANNOUNCING: Final = 160
 """Characters of a paragraph that only announces what follows."""
 
 _BREAK = lazy_pattern(r"\n[ \t\r]*\n\s*")
-SENTENCE_END = lazy_pattern(
+_SENTENCE_END = lazy_pattern(
+    r"\s(?<=[.!?]\s)(?<!\A\d\.\s)(?<!\A\d\d\.\s)(?<![\s(]\d\.\s)(?<![\s(]\d\d\.\s)"
+    r"(?<!e\.g\.\s)(?<!i\.e\.\s)\s*"
+)
+_SENTENCE_END_EAST = lazy_pattern(
     r"(?<=[.!?])(?<!\A\d\.)(?<!\A\d\d\.)(?<![\s(]\d\.)(?<![\s(]\d\d\.)(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[。！？])"
 )
-"""Where a sentence ends, behind its sign; a small number is taken for that of an item."""
+"""
+Where a sentence ends, behind its sign, and the same where there may be signs of East Asia; a small
+number is taken for that of an item.
+"""
+
+_EAST_ENDS: Final = "。！？"
 
 _TITLE = lazy_pattern(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
 _CLAUSE_END = lazy_pattern(r"[,;}\]] ?|\\n|\s")
-_NUMBERED = lazy_pattern(r"^[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
+_NUMBERED = lazy_pattern(r"[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
 
 
 def prose(text: str) -> list[Slice]:
@@ -107,10 +117,18 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
         feed = text.find("\n", begin + 1, end)
         stop = end if feed < 0 else feed
         if stop - begin > most:
-            for gap in SENTENCE_END.finditer(text, begin, stop):
+            for gap in _sentence_end(text, begin, stop).finditer(text, begin, stop):
                 yield gap.start()
         yield stop
         begin = stop
+
+
+def _sentence_end(text: str, start: int, end: int) -> re.Pattern[str]:
+    """Return the pattern for where sentences of a part of a text end."""
+    for sign in _EAST_ENDS:
+        if text.find(sign, max(0, start - 1), end) >= 0:
+            return _SENTENCE_END_EAST
+    return _SENTENCE_END
 
 
 def _last_line(text: str, start: int, end: int) -> str:
@@ -129,7 +147,8 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
         stop = min(end, start + most)
         if stop < end:
             clauses = _CLAUSE_END.finditer(text, start + most * 3 // 4, stop)
-            gaps = [*SENTENCE_END.finditer(text, start + most // 4, stop)] or [*clauses]
+            ends = _sentence_end(text, start, stop).finditer(text, start + most // 4, stop)
+            gaps = [*ends] or [*clauses]
             stop = gaps[-1].end() if gaps else stop
         if not text[start:stop].isspace():
             yield start, stop
@@ -177,13 +196,15 @@ def _before_opening(text: str, start: int, end: int) -> int:
     last = text.rfind("\n", start, end) + 1
     if last <= start:
         return end
-    line = strip_line_number(text[last:end]).strip()
+    line = text[last:end].strip()
+    line = strip_line_number(text[last:end]).strip() if line[:1].isdecimal() else line
     return last - 1 if line.endswith(OPENERS) or line.startswith(COMMENTS) else end
 
 
 def strip_line_number(line: str) -> str:
     """Return a line without the number that a reader put before it."""
-    return _NUMBERED.sub("", line, 1) if line.lstrip(" \t")[:1].isdecimal() else line
+    found = _NUMBERED.match(line)
+    return line[found.end() :] if found else line
 
 
 def dedent_lines(text: str) -> str:
@@ -198,7 +219,8 @@ def dedent_lines(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, each of one line."""
-    found = (one for line in text.split("\n") for one in SENTENCE_END.split(line))
+    pattern = _sentence_end(text, 0, len(text))
+    found = (one for line in text.split("\n") for one in pattern.split(line))
     return [sentence for sentence in map(str.strip, found) if sentence]
 
 
@@ -206,5 +228,6 @@ def shorten(text: str, most: int) -> str:
     """Cut a text between words, or at the end of a sentence that is near."""
     if len(text) <= most:
         return text
-    ends = [gap.start() for gap in SENTENCE_END.finditer(text, most // 2, most)]
+    pattern = _sentence_end(text, 0, most)
+    ends = [gap.start() for gap in pattern.finditer(text, most // 2, most)]
     return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"
