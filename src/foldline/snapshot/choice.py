@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from foldline.snapshot.densities import ASCII_WORD, WORD
+from foldline.snapshot.densities import WordNumbers
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import PEOPLE, SourceText
 from foldline.snapshot.worth import PASTED
@@ -89,7 +89,7 @@ class Choice:
         self._statements, self._sources = statements, sources
         self._by_density = statements.order
         # Numbers of words, because sets of texts for every statement would be too much.
-        self._words = _WordNumbers()
+        self._words = WordNumbers()
         self._known = set[int]().union(*map(self._words.of, elsewhere))
         self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
         self._space = self._looked_at = 0.0
@@ -213,25 +213,6 @@ class Choice:
         self._known.update(rest)
         self._quoted[self._statements.sources[number]] += self._statements.costs[number]
         return True
-
-
-class _WordNumbers(dict[str, int]):
-    """The number of every word seen so far; ``figures`` are the numbers of those that are one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.figures: set[int] = set()
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        if word.isdigit():
-            self.figures.add(number)
-        return number
-
-    def of(self, text: str) -> set[int]:
-        """Return the words of a text, each as its number."""
-        pattern = ASCII_WORD if text.isascii() else WORD
-        return set(map(self.__getitem__, pattern.findall(text.lower())))
 
 
 def lines_of(text: str) -> set[str]:

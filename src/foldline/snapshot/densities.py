@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foldline.lazy import lazy_pattern
@@ -17,12 +17,51 @@ What a statement loses of its worth whose words all stand in an account; of one 
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
 
-WORD: Final = lazy_pattern(r"[^\W_]{4,}|\d+")
-ASCII_WORD: Final = lazy_pattern("[a-z0-9]{4,}|[0-9]+")
-"""
-Words and figures by which it is told whether a statement repeats another text, and the same of
-texts in lower case without any other letters.
-"""
+SHORTEST: Final = 4
+"""Letters and digits of a word, at least, by which it is told whether a text repeats another."""
+
+NO_WORD: Final = -1
+"""The number of all words that are too short."""
+
+_WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
+_FIGURE = lazy_pattern("[0-9]+")
+_LETTER_ELSEWHERE = lazy_pattern(r"(?![\x00-\x7f])[^\W_]")
+_BLANKED: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(
+    128
+)
+
+
+class WordNumbers(dict[str, int]):
+    """
+    The number of every word seen so far; ``figures`` are the numbers of those that are one.
+
+    Of short words only figures count, also where they stand beside letters.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: set[int] = set()
+
+    def __missing__(self, word: str) -> int:
+        number = len(self)
+        if len(word) < SHORTEST and not word.isdigit():
+            figure = _FIGURE.search(word)
+            number = self[figure[0]] if figure else NO_WORD
+        elif word.isdigit():
+            self.figures.add(number)
+        self[word] = number
+        return number
+
+    def of(self, text: str) -> set[int]:
+        """Return the words of a text, each as its number."""
+        text = text.lower()
+        if not text.isascii() and _LETTER_ELSEWHERE.search(text):
+            return set(map(self.__getitem__, _WORD.findall(text)))
+        # Ten times as fast as a pattern.
+        words = text.encode("ascii", "replace").translate(_BLANKED).decode("ascii").split()
+        found = set(map(self.__getitem__, words))
+        found.discard(NO_WORD)
+        return found
 
 
 class Densities:
@@ -36,7 +75,8 @@ class Densities:
 
     def __init__(self, judge: Judge, account: str = "") -> None:
         self.judge = judge
-        self.account_words = frozenset(WORD.findall(account.lower()))
+        self._words = WordNumbers()
+        self.account_words = self._words.of(account)
         self.account_names = frozenset(items(account))
 
     def of(
@@ -45,7 +85,7 @@ class Densities:
         slices: Sequence[Slice],
         costs: Sequence[float],
         extras: Mapping[int, float],
-    ) -> Iterator[float]:
+    ) -> list[float]:
         """
         Judge the statements of a text.
 
@@ -55,15 +95,19 @@ class Densities:
             costs: What each takes, in tokens.
             extras: What is added to the worth of some, by their number.
         """
-        for line, worth in enumerate(self.judge.worths(source, slices)):
-            worth += extras.get(line, 0.0)
-            if self.account_words:
-                worth *= self._novelty(source.text[slice(*slices[line])])
-            yield worth / costs[line] ** SIZE_POWER
+        worths = self.judge.worths(source, slices)
+        if extras:
+            worths = [worth + extras.get(line, 0.0) for line, worth in enumerate(worths)]
+        if self.account_words:
+            texts = (source.text[start:end] for start, end in slices)
+            worths = [
+                worth * self._novelty(text) for worth, text in zip(worths, texts, strict=True)
+            ]
+        return [worth / cost**SIZE_POWER for worth, cost in zip(worths, costs, strict=True)]
 
     def _novelty(self, text: str) -> float:
         """Return what is left of a statement's worth beside an account of the same."""
-        words = set(WORD.findall(text.lower()))
+        words = self._words.of(text)
         if not words:
             return 1.0
         known = len(words & self.account_words) / len(words)
