@@ -39,6 +39,9 @@ _FOOT = lazy_pattern(
     r"(?:Signal: .{1,40}\n)?(?:Background PIDs: .{1,300}\n)?"
     r"Process Group PGID: (?:\d{1,10}|\(none\))\s*\Z"
 )
+_GROUP: Final = "\nProcess Group PGID: "
+"""Stands in every foot."""
+
 _FOOT_HEAD = lazy_pattern(
     r"(?:Command: (?s:.)*?\nDirectory: .{1,300}\n)?Output: ?(?:\(empty\)(?=\n))?"
 )
@@ -70,7 +73,8 @@ def _take_off(text: str) -> tuple[str, int | None]:
     if head := _TAGGED.match(text, 0, AHEAD):
         close = text.rfind(_TAGGED_END, max(end, head.end()))
         return text[head.end() : close if close >= 0 else None].strip("\n"), _code(head)
-    foot = _FOOT.search(text, max(0, len(text) - FOOT))
+    last = max(0, len(text) - FOOT)
+    foot = _FOOT.search(text, last) if text.find(_GROUP, last) >= 0 else None
     if foot and (head := _FOOT_HEAD.match(text, 0, HEADED)):
         return text[head.end() : foot.start()].strip("\n"), _code(foot)
     return _take_off_json(text) if text.startswith("{") else (text, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -107,9 +106,10 @@ PATCH, PATCH_END, PATCHED = "*** Begin Patch", "*** End Patch", ("+", "*** ")
 """The lines around a patch, and how those of its lines begin that say what is new."""
 
 _CHANGING = lazy_pattern(
-    r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
-    re.IGNORECASE,
+    r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask"
 )
+"""Words in the names of calls that change something, and in commands, in lower case."""
+
 _END = lazy_pattern(r"[;,|&)\]}\s]")
 _COMMITTED = lazy_pattern(
     r"(?m)^(\[[^\]\n]{1,120} [0-9a-f]{7,40}\]) [^\n]*\n(?: (?:Author|Date): [^\n]*\n)*"
@@ -147,8 +147,8 @@ def changes_something(call: ToolCall, arguments: Any) -> bool:
     given = arguments.get("command") if isinstance(arguments, Mapping) else None
     command = given if given in EDITOR else command_of(arguments)
     done = "" if only_shows(command) else command[:COMMAND_HEAD]
-    changes = _CHANGING.search(f"{call.name} {done}") or next(changed_files(command), None)
-    return changes is not None
+    named = _CHANGING.search(f"{call.name} {done}".lower())
+    return named is not None or any(changed_files(command))
 
 
 def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:

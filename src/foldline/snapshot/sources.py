@@ -271,7 +271,7 @@ class _Reader:
         speaker: Speaker = "result"
         if _AGENT_TOOLS.fullmatch(name) is not None:
             speaker = "report"
-        elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
+        elif isinstance(part, ToolCall) and _names_guide(part.arguments[:2_000]):
             speaker = "document"
         self._add(position, place, speaker, result_text(unwrap(result.text)))
 
@@ -318,6 +318,10 @@ def read(
         reader.read(position)
     sources = tuple(reader.sources)
     return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
+
+
+def _names_guide(arguments: str) -> bool:
+    return ".md" in arguments and _GUIDES.search(arguments) is not None
 
 
 def is_report(text: str) -> bool:
