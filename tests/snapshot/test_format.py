@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.snapshot.format import SnapshotRow, header, indent, one_line, parse, render
-from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, NAMES, PLAN, STATE, STORY
-from foldline.snapshot.phrases_zh import CHINESE
-from foldline.snapshot.phrasing import TABLES
+from foldline.snapshot.phrases import (
+    ACCOUNT,
+    CHINESE,
+    ENGLISH,
+    FILES,
+    NAMES,
+    PLAN,
+    STATE,
+    STORY,
+    TABLES,
+)
 from foldline.values.snapshot_mark import CHINESE_HEADER, SNAPSHOT_HEADER, split_snapshot
 
 NUMBER = "ab" * 16

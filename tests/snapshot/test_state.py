@@ -1,8 +1,10 @@
-"""State: how things stand is read off the folded messages, and the newest word counts."""
+from __future__ import annotations
 
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.neutral import COUNTER, A, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
@@ -10,7 +12,7 @@ from foldline.snapshot.calls import verdict
 from foldline.snapshot.format import header, parse, render
 from foldline.snapshot.phrases import FAILED, FAILING, FILES, NEXT, PLAN, REQUESTS, RESULTS, STATE
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.state import SnapshotState, state
+from foldline.snapshot.state import SnapshotState, file_rows, listed_files, state
 from foldline.snapshot.worth import Judge
 from foldline.values.handles import handles
 
@@ -225,3 +227,26 @@ def test_what_was_tried_stands_once_with_the_sentence_that_says_what():
 def test_a_traceback_is_listed_by_what_was_raised():
     failed = "Traceback (most recent call last):\n  File a.py\n    x()\nKeyError: 'port'\n"
     assert verdict(failed) == "KeyError: 'port'"
+
+
+ROOT = "/srv/worktrees/150b/shop"
+NAMES = st.text("abc", min_size=1, max_size=4)
+PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
+
+
+@given(st.dictionaries(PATHS | PATHS.map(lambda path: f"/{path}"), st.just("edited ×2")))
+def test_files_are_read_again_as_they_were_written(done):
+    assert dict(listed_files(file_rows(done))) == done
+
+
+def test_files_of_several_folders_have_their_common_one_but_once():
+    done = {f"{ROOT}/{name}": "edited" for name in ("Cross.toml", "ci/check.sh", "ci/build.sh")}
+    assert file_rows(done) == [
+        f"- {ROOT}: Cross.toml (edited), ci/check.sh (edited), ci/build.sh (edited)"
+    ]
+
+
+def test_many_files_of_deep_folders_are_listed_by_folder():
+    folders = [f"{ROOT}/{n}/a/very/deep/folder/of/the/source" for n in range(2)]
+    done = {f"{folder}/{n}.py": "" for folder in folders for n in range(6)}
+    assert [row.partition(":")[0] for row in file_rows(done)] == [f"- {one}" for one in folders]

@@ -1,8 +1,7 @@
 import pytest
 from tests.neutral import A, T, U, c, log
 
-from foldline.snapshot.phrases import ENGLISH
-from foldline.snapshot.phrasing import TABLES
+from foldline.snapshot.phrases import ENGLISH, TABLES
 from foldline.summary.claims import mark_unproven_claims
 from foldline.values.messages import Message, Text, ToolResult
 

@@ -12,8 +12,7 @@ from foldline.core.limits import Limits
 from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.formats.registry import DIALECTS
-from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
-from foldline.snapshot.phrases_zh import CHINESE
+from foldline.snapshot.phrases import ACCOUNT, CHINESE, ENGLISH, FAILING, STORY
 from foldline.summary.summarize import Summarize
 from foldline.testing.promises import check_valid
 from foldline.testing.wires import wire as as_wire

@@ -10,10 +10,10 @@ from typing import Any, Final
 from foldline.lazy import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import exit_code, without_reminders
-from foldline.snapshot.changed_files import changed_files
 from foldline.snapshot.commands import (
     COMMANDS,
     EDITOR,
+    changed_files,
     command_of,
     heredocs,
     join_command,

@@ -19,7 +19,7 @@ from foldline.frozen import replace
 from foldline.relevance.names import items
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter
-from foldline.snapshot.choice import Choice
+from foldline.snapshot.choice import Choice, Ranking
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
@@ -27,7 +27,6 @@ from foldline.snapshot.line_scoring import condense_text, offers
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.statements import Slice, blocks, dedent_lines, prose

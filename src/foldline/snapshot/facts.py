@@ -14,8 +14,7 @@ from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import brief_refusal, user_reply
-from foldline.snapshot.changed_files import changed_files
-from foldline.snapshot.commands import command_of, ends_itself, only_shows, run_key
+from foldline.snapshot.commands import changed_files, command_of, ends_itself, only_shows, run_key
 from foldline.snapshot.plans import call_plan
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult

@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Final
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
-from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
+from foldline.snapshot.phrases import (
+    ACCOUNT,
+    ENGLISH,
+    FILES,
+    OWN_ACCOUNT,
+    STORY,
+    TABLES,
+    TITLES,
+    Phrases,
+    phrases_of,
+    template_pattern,
+)
 from foldline.values.identity import HANDLE_LENGTH, derived_id
 from foldline.values.snapshot_mark import seal
 from foldline.values.view import View

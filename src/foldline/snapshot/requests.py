@@ -11,8 +11,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.format import handle_at, one_line
-from foldline.snapshot.phrases import Phrases
-from foldline.snapshot.phrasing import request_row
+from foldline.snapshot.phrases import Phrases, request_row
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import COLONS, prose, sentences, shorten
 from foldline.snapshot.worth import Judge

@@ -7,8 +7,9 @@ fail, what is still broken, what was tried in vain, and the next step if one was
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -20,10 +21,8 @@ from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.commands import command_of, only_shows, run_key
-from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
 from foldline.snapshot.format import handle_at, indent, one_line
-from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.phrasing import operation, plan_row
+from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
 from foldline.snapshot.requests import Requests
 from foldline.snapshot.statements import sentences, shorten
@@ -284,3 +283,60 @@ class _Found:
 def _long_sentences(message: Message) -> list[str]:
     text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
     return [sentence for sentence in sentences(text) if len(sentence) > 20]
+
+
+FOLDER, FILES_A_FOLDER = 3, 12
+"""From how many files on their folder stands but once, and how many stand in a line then."""
+
+ITEM: Final = "- "
+"""How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
+
+_SEPARATOR = lazy_pattern("[,:] ")
+
+
+def listed_files(earlier: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the files that an earlier snapshot lists, with what was done to each."""
+    for line in (row.removeprefix(ITEM) for row in earlier):
+        folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
+        for item in listed.split(", "):
+            name, _, what = item.rpartition(" (")
+            path = posixpath.join("" if folder == "." else folder, name or item)
+            yield path, what.removesuffix(")") if name else ""
+
+
+def file_rows(done: Mapping[str, str]) -> list[str]:
+    """Write files with what was done to them: by folder, or below the one of all, if shorter."""
+    by_folder = list(_by_folder(done))
+    below = list(_below_one(done))
+    return below if below and sum(map(len, below)) < sum(map(len, by_folder)) else by_folder
+
+
+def _by_folder(done: Mapping[str, str]) -> Iterator[str]:
+    folders: dict[str, list[str]] = {}
+    for path, what in done.items():
+        folder, name = posixpath.split(path)
+        folders.setdefault(folder or ".", []).append(_item(name, what))
+    for folder, names in folders.items():
+        single = len(names) < FOLDER and not any(_SEPARATOR.search(name) for name in names)
+        if single and folder != "." and not _SEPARATOR.search(folder):
+            yield from (ITEM + posixpath.join(folder, name) for name in names)
+            continue
+        yield from _rows(folder, names)
+
+
+def _below_one(done: Mapping[str, str]) -> Iterator[str]:
+    folders = {posixpath.dirname(path) for path in done}
+    apart = all(path.startswith("/") and not _SEPARATOR.search(path) for path in done)
+    root = posixpath.commonpath(folders) if len(done) > 1 and apart else ""
+    if len(root) > 1:
+        items = [_item(posixpath.relpath(path, root), what) for path, what in done.items()]
+        yield from _rows(root, items)
+
+
+def _item(name: str, what: str) -> str:
+    return f"{name} ({what})" if what else name
+
+
+def _rows(folder: str, names: Sequence[str]) -> Iterator[str]:
+    for start in range(0, len(names), FILES_A_FOLDER):
+        yield f"{ITEM}{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"

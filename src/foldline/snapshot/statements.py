@@ -9,11 +9,13 @@ text, so that nothing is copied before it is chosen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Final, TypeAlias
 
 from foldline.lazy import lazy_pattern
+from foldline.outputs.source_code import COMMENT, DEFINITION, FEWEST, FEWEST_DEFINITIONS, is_code
 
 Slice: TypeAlias = tuple[int, int]
 """Where a statement begins and ends in its text."""
@@ -231,3 +233,42 @@ def shorten(text: str, most: int) -> str:
     pattern = _sentence_end(text, 0, most)
     ends = [gap.start() for gap in pattern.finditer(text, most // 2, most)]
     return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"
+
+
+SAMPLE: Final = 1_500
+"""Characters at the beginning and from the middle on by which a program is recognised."""
+
+# A search for a line feed is ten times as fast as one for the beginning of a line.
+_LINE: Final = r"\n[ \t]*+(?:\d{1,6}(?:→|\t|[-:|])[ \t]*+)?"
+_DEFINES = lazy_pattern(f"{_LINE}(?:{DEFINITION})")
+_EXPLAINS = lazy_pattern(f"{_LINE}(?:{COMMENT}|{DEFINITION})")
+
+
+def explaining_lines(text: str, slices: Sequence[Slice]) -> list[bool] | None:
+    """
+    Tell which statements of a program have a comment that is a sentence, or a definition.
+
+    Words of failure or limits in the others are what a program says or does in some case.
+
+    Args:
+        text: A file or an output.
+        slices: Where its statements begin and end.
+
+    Returns:
+        One answer for each; None where the text is no program.
+    """
+    if not _is_program(text):
+        return None
+    places = [found.end() - 2 for found in _EXPLAINS.finditer(f"\n{text}")]
+    return [bisect_left(places, start) < bisect_left(places, end) for start, end in slices]
+
+
+def _is_program(text: str) -> bool:
+    if text.count("\n") < FEWEST - 1:
+        return False
+    middle = max(SAMPLE, len(text) // 2)
+    sample = f"\n{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
+    if len(_DEFINES.findall(sample)) < FEWEST_DEFINITIONS:
+        return False
+    lines = (strip_line_number(line).strip() for line in sample.split("\n"))
+    return is_code([line for line in lines if line])

@@ -19,11 +19,10 @@ from typing import Final
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators
-from foldline.snapshot import code_lines
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import PEOPLE, SourceText, Speaker
-from foldline.snapshot.statements import Slice
+from foldline.snapshot.statements import Slice, explaining_lines
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
@@ -197,7 +196,7 @@ class Judge:
             return
         texts = [source.text[start:end] for start, end in slices]
         quoted = source.speaker in QUOTED
-        explaining = code_lines.explaining(source.text, slices) if quoted else None
+        explaining = explaining_lines(source.text, slices) if quoted else None
         words, longest = self._words(source.text, slices, texts, explaining or repeat(True))
         if quoted:
             forms = _score_lines(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)

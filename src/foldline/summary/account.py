@@ -19,7 +19,7 @@ from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
-from foldline.snapshot.phrasing import phrases_for
+from foldline.snapshot.phrases import phrases_for
 from foldline.summary.acceptance import within
 from foldline.summary.claims import mark_unproven_claims
 from foldline.summary.cleanup import neutralize

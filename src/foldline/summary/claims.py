@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from foldline.frozen import frozen
 from foldline.snapshot.facts import Finding, open_errors
-from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.phrasing import TABLES
+from foldline.snapshot.phrases import ENGLISH, TABLES, Phrases
 from foldline.values.groups import pair
 from foldline.values.messages import Message, ToolCall, ToolResult
 from foldline.values.part_text import call_text

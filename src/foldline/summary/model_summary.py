@@ -15,7 +15,7 @@ from foldline.core.summary_settings import ModelSummary
 from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
-from foldline.snapshot.phrasing import phrases_for
+from foldline.snapshot.phrases import phrases_for
 from foldline.summary.acceptance import Terms, accept
 from foldline.summary.history_rendering import HistoryPiece, chunk, fit_pieces, pieces
 from foldline.summary.prompt import SummaryPrompt, SummaryTask, compose

@@ -11,7 +11,7 @@ from foldline.frozen import field, frozen
 from foldline.relevance.language import LANGUAGES, Language, language
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
-from foldline.snapshot.phrasing import phrases_for
+from foldline.snapshot.phrases import phrases_for
 from foldline.strategies.tail import TAIL, Keep, TailSelection
 from foldline.strategies.truncate import shorten_staying
 from foldline.values.edits import Edit, Fold, Rewrite
