@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 import pickle
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_wrong_arguments_are_named(values, named, words):
 def test_a_value_cannot_be_changed_but_computes_what_it_keeps():
     point = Point(1, 2)
     for change in (lambda: setattr(point, "x", 2), lambda: delattr(point, "x")):
-        with pytest.raises(AttributeError, match="cannot be changed"):
+        with pytest.raises(dataclasses.FrozenInstanceError, match="field 'x'"):
             change()
     assert (point.size, point.size) == (3, 3)
     assert not hasattr(Named(1), "other")
@@ -104,7 +104,10 @@ def test_values_are_data_classes_for_everybody_else():
         "notes": {},
     }
     assert [one.name for one in dataclasses.fields(Point)] == [one.name for one in fields(Point)]
-    assert str(inspect.signature(Point)) == "(x, y=0, names=(), raw=None, notes={})"
+    assert [one.type for one in dataclasses.fields(Point)][:2] == ["int", "int"]
+    assert set(get_type_hints(Point)) == {"kind", *Point.__match_args__}
+    assert str(inspect.signature(Point)).startswith("(x: 'int', y: 'int' = 0, names:")
+    assert point.__replace__(y=3) == Point(1, 3, ("a",))  # what `copy.replace` calls
     match point:
         case Point(x, y):
             assert (x, y) == (1, 2)
@@ -115,6 +118,41 @@ def test_values_are_copied_and_pickled():
     for twin in (copy.copy(point), copy.deepcopy(point), pickle.loads(pickle.dumps(point))):  # noqa: S301
         assert twin == point
         assert twin.raw == [1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Marked(Point):
+    mark: str = "!"
+
+
+class Doubled(Point):
+    def __init__(self, half: int) -> None:
+        super().__init__(2 * half)
+        object.__setattr__(self, "half", half)
+
+
+def test_others_inherit_from_values():
+    marked = Marked(1, mark="?")
+    assert (marked, marked.y, repr(marked)) == (Marked(1, mark="?"), 0, repr(marked))
+    assert "mark='?'" in repr(marked)
+    assert pickle.loads(pickle.dumps(marked)) == marked  # noqa: S301
+    twin = copy.copy(Doubled(3))
+    assert (twin.x, twin.half) == (6, 3)
+    assert list(inspect.signature(Doubled).parameters) == ["half"]
+
+
+def declare(body: dict[str, Any], **annotations: str) -> type:
+    return frozen(type("Bad", (), {"__annotations__": annotations, **body}))
+
+
+def test_what_could_not_be_a_value_is_refused_when_its_class_is_made():
+    with pytest.raises(ValueError, match="x needs a default_factory"):
+        declare({"x": []}, x="list[int]")
+    with pytest.raises(TypeError, match="'y' without a default follows 'x'"):
+        declare({"x": 1}, x="int", y="int")
+    with pytest.raises(TypeError, match="x is described by the field of another module"):
+        declare({"x": dataclasses.field(default=1)}, x="int")
+    assert fields(declare({}, x="typing.ClassVar[int]")) == ()
 
 
 def test_values_become_what_json_can_hold():

@@ -2,19 +2,19 @@
 Immutable values with named fields: frozen data classes that are made without generating code.
 
 `dataclasses` compiles up to eight functions for every class, and loads `inspect` to do so: half of
-what the first `foldline.compact` of a process took. Those of `frozen` share their methods. For
-everybody else they are data classes: `dataclasses.fields`, `replace` and `asdict` take them.
+what the first `foldline.compact` of a process took. The classes here share their methods; making
+an object takes about twice as long. For everybody else they are data classes with slots:
+`dataclasses.fields`, `replace` and `asdict` take them, and a data class may inherit from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
-    from dataclasses import Field as DataclassField
     from inspect import Signature
 
 Kind = TypeVar("Kind", bound=type)
@@ -37,7 +37,7 @@ class Field:
         self.repr, self.compare, self.hash = repr, compare, hash
 
     def make_default(self) -> Any:
-        """Return the value of the field in a value that is given none; `MISSING` without one."""
+        """Return the value of the field in an object that is given none; `MISSING` without one."""
         return self.default if self.default_factory is MISSING else self.default_factory()
 
 
@@ -94,52 +94,67 @@ def _to_plain(value: Any) -> Any:
     return to_dict(value) if isinstance(value, Frozen) else value
 
 
-class _DataclassFields:
-    """What `dataclasses` looks for in a class, made when it does."""
+# --- how it is a data class ------------------------------------------------------------------
 
-    def __get__(self, instance: object, kind: Any) -> dict[str, DataclassField[Any]]:
-        import dataclasses
 
-        def convert(one: Field) -> Any:
-            if one.default_factory is not MISSING:
-                given = {"default_factory": one.default_factory}
-            else:
-                given = {} if one.default is MISSING else {"default": one.default}
-            return dataclasses.field(repr=one.repr, compare=one.compare, kw_only=True, **given)
+@cache
+def _dataclass(kind: Any) -> Any:
+    """Return the data class with the same fields, which answers for a class."""
+    import dataclasses
 
-        listed = [(one.name, Any, convert(one)) for one in fields(kind)]
-        made: Any = dataclasses.make_dataclass(kind.__name__, listed)
-        return dict(made.__dataclass_fields__)
+    def convert(one: Field) -> Any:
+        if one.default_factory is not MISSING:
+            given = {"default_factory": one.default_factory}
+        else:
+            given = {} if one.default is MISSING else {"default": one.default}
+        return dataclasses.field(repr=one.repr, compare=one.compare, hash=one.hash, **given)
+
+    hints: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        hints |= vars(base).get("__annotations__", {})
+    listed = [(one.name, hints[one.name], convert(one)) for one in fields(kind)]
+    return dataclasses.make_dataclass(kind.__name__, listed, frozen=True)
+
+
+class _OfDataclass:
+    """An attribute that `dataclasses` looks for in a class, made when it does."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, kind: Any) -> Any:
+        return getattr(_dataclass(kind), self._name)
 
 
 class _Signature:
-    """The arguments of a class, for `help` and editors, made on demand."""
+    """The arguments of a class, for `help` and editors, made when somebody looks."""
 
     def __get__(self, instance: object, kind: Any) -> Signature:
-        from inspect import Parameter, Signature
+        from inspect import signature
 
-        def parameter(one: Field) -> Parameter:
-            default = one.make_default()
-            default = Parameter.empty if default is MISSING else default
-            return Parameter(one.name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
+        if kind.__init__ is not Frozen.__init__:
+            raise AttributeError("__signature__")
+        return signature(_dataclass(kind))
 
-        return Signature([parameter(one) for one in fields(kind)])
+
+# --- how it is made --------------------------------------------------------------------------
 
 
 class Frozen:
     """What the classes share that `frozen` makes."""
 
+    # Without annotations, which would be taken for those of fields.
     __slots__ = ()
-    __match_args__: tuple[str, ...] = ()
-    __dataclass_fields__: Any = _DataclassFields()
-    __signature__: Any = _Signature()
-    _assign: tuple[Callable[[Any, Any], None], ...] = ()
+    __match_args__ = ()
+    __dataclass_fields__ = _OfDataclass("__dataclass_fields__")
+    __dataclass_params__ = _OfDataclass("__dataclass_params__")
+    __signature__ = _Signature()
+    _assign = ()
     _checked = False
-    _compared: Callable[[Any], Any]
-    _hashed: Callable[[Any], Any]
+    _compared = _hashed = attrgetter("__class__")
 
     def __init__(self, /, *values: Any, **named: Any) -> None:
-        assigned = self._assign
+        assigned: tuple[Callable[[Any, Any], None], ...] = self._assign
         bound: Sequence[Any] = values
         if named or len(values) != len(assigned):
             bound = _bind(type(self), values, named)
@@ -164,13 +179,29 @@ class Frozen:
         return f"{type(self).__qualname__}({', '.join(texts)})"
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name!r} is set")
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name!r} is deleted")
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __replace__(self, /, **changes: Any) -> Any:
+        return replace(self, **changes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, name) for name in self.__match_args__)
+        values = tuple(getattr(self, one.name) for one in fields(self))
+        return _rebuild, (type(self), values), getattr(self, "__dict__", None)
+
+
+def _rebuild(kind: Any, values: Sequence[Any]) -> Any:
+    """Return a copy of a value from its fields, without the checks that it has passed."""
+    made = object.__new__(kind)
+    for assign, value in zip(kind._assign, values, strict=True):
+        assign(made, value)
+    return made
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -180,14 +211,20 @@ def frozen(kind: Kind) -> Kind:
 
     Its objects are compared and hashed by their fields and have slots. A class with a
     `functools.cached_property` has room for it. ``__post_init__`` runs once the fields are set.
+
+    Raises:
+        TypeError: A field without a default follows one with a default, or is described by
+            `dataclasses.field`.
+        ValueError: A default could be changed, for all objects at once.
     """
     space = dict(vars(kind))
     every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
     slots = ["__dict__"] * any(isinstance(value, cached_property) for value in space.values())
     for name, hint in space.get("__annotations__", {}).items():
-        if not hint.startswith("ClassVar"):
+        if not str(hint).startswith(("ClassVar", "typing.ClassVar")):
             slots += [] if name in every else [name]
             every[name] = _read_field(name, space.pop(name, MISSING))
+    _check_order(kind.__name__, every.values())
     for name in ("__dict__", "__weakref__"):
         space.pop(name, None)
     space |= {"__slots__": tuple(slots), "__match_args__": tuple(every)}
@@ -205,8 +242,21 @@ def frozen(kind: Kind) -> Kind:
 
 def _read_field(name: str, given: Any) -> Field:
     found: Field = given if isinstance(given, Field) else field(default=given)
+    if type(found.default).__module__ == "dataclasses":
+        raise TypeError(f"{name} is described by the field of another module")
+    if isinstance(found.default, (list, dict, set)):
+        raise ValueError(f"{name} needs a default_factory: its default could be changed")
     found.name = name
     return found
+
+
+def _check_order(kind: str, every: Iterable[Field]) -> None:
+    optional = ""
+    for one in every:
+        if one.default is not MISSING or one.default_factory is not MISSING:
+            optional = one.name
+        elif optional:
+            raise TypeError(f"{kind}: {one.name!r} without a default follows {optional!r}")
 
 
 def _bind(kind: type[Frozen], values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:

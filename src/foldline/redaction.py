@@ -23,8 +23,8 @@ _NAMES: Final = lazy_pattern(
 
 _VALUES: Final = lazy_pattern(
     r"""
-    (?P<lead>\b(?i:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}
-  | \b(?i:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{12,}
+    (?P<lead>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}
+  | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{12,}
   | \bAIza[A-Za-z0-9_-]{30,}
   | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,}
   | \bxox[abprs]-[A-Za-z0-9-]{10,}
@@ -32,11 +32,11 @@ _VALUES: Final = lazy_pattern(
   | \bhf_[A-Za-z0-9]{20,}
   | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
   | -----BEGIN\ [A-Z\ ]{0,40}PRIVATE\ KEY-----[\s\S]{0,8000}?(?:-----END[^-]{0,60}-----|\Z)
-  | (?P<key>\b(?i:api[-_]?key|passw(?:or)?d|secret|access[-_]?token|auth[-_]?token)
+  | (?P<key>\b(?:api[-_]?key|passw(?:or)?d|secret|access[-_]?token|auth[-_]?token)
       ["']?\s{0,3}[:=]\s{0,3}["']?)[^\s"'&,;]{4,}
-  | (?P<url>\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{1,200}:)[^\s/@]{1,200}(?=@)
+  | (?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,200}:)[^\s/@]{1,200}(?=@)
     """,
-    re.VERBOSE,  # The case is left open only where it varies: that is compiled in half the time.
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

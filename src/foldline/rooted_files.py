@@ -14,11 +14,11 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen
 
 LONGEST_PATH: Final = 1_000
 MOST_FOLDERS: Final = 32
@@ -31,7 +31,7 @@ _QUIET = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = _QUIET | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """The bytes of a file, its mode, and when it was changed, in nanoseconds since 1970."""
 

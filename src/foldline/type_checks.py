@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,7 +12,6 @@ from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from foldline.errors import InputError
-from foldline.frozen import fields
 
 Class = TypeVar("Class", bound=type)
 
@@ -151,7 +151,7 @@ Test: TypeAlias = Callable[[Any], bool]
 @cache
 def _tests(kind: type[Any]) -> tuple[tuple[str, Test], ...]:
     hints = get_type_hints(kind)
-    return tuple((item.name, _test(hints[item.name])) for item in fields(kind))
+    return tuple((item.name, _test(hints[item.name])) for item in dataclasses.fields(kind))
 
 
 def _test(hint: Any) -> Test:

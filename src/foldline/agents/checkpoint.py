@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from foldline.agents.limits import AgentSpending
 from foldline.atomic_files import replace_file
 from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
+from foldline.frozen import field, frozen
 from foldline.reinjection.file_access import find_touches
 from foldline.rooted_files import Root
 from foldline.tools.json_files import read_value
@@ -31,7 +31,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LARGEST_REFS: Final = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkspaceChanges:
     """
     What changed while an agent was stopped.
@@ -54,7 +54,7 @@ class WorkspaceChanges:
         return ", ".join(parts) or "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkspaceState:
     """The hashes of files by path, the one touched last at the end, and the git head."""
 
@@ -165,7 +165,7 @@ def _line(path: Path) -> str:
 SCHEMA: Final = "foldline.checkpoint/1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """
     How far an agent is.

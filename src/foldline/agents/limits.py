@@ -7,11 +7,12 @@ import hashlib
 import json
 import re
 from collections import deque
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
+from foldline.frozen import field, frozen, replace
 from foldline.models.completion import Completion
 from foldline.tools.output import ToolOutput
 from foldline.values.messages import Usage
@@ -25,7 +26,7 @@ refused, reached the cap of its answer without a word or call, or said nothing a
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentLimits:
     """
     The most that an agent may spend on a task, resumed runs included.
@@ -51,7 +52,7 @@ class AgentLimits:
         whole("limits.retries", self.retries)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentSpending:
     """
     What was spent so far.
@@ -120,7 +121,7 @@ class AgentSpending:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentResult:
     """
     How a run ended.
@@ -153,7 +154,7 @@ _STRUCTURE: Final = re.compile(r"^\s*(?:\||```|[-*+] |\d+[.)] |#{1,6} |>)", re.M
 """Lines of tables, code, lists, headings and quotes, which may well look the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopSettings:
     """
     When calls count as a loop.

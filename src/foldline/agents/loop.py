@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
@@ -31,6 +30,7 @@ from foldline.agents.run_state import (
 )
 from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
+from foldline.frozen import replace
 from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.overflow import overflow_in

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Protocol, TypeAlias
@@ -31,6 +30,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.engine.receipt import Receipt
 from foldline.errors import ModelError
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen, replace
 from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.rooted_files import Root
@@ -40,7 +40,7 @@ from foldline.tools.toolset import Toolset
 from foldline.values.messages import Message, ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunResumed:
     """An interrupted run goes on; calls were closed or run again, and files had changed."""
 
@@ -49,14 +49,14 @@ class RunResumed:
     changes: WorkspaceChanges
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextCompacted:
     """What the model sees was compacted."""
 
     receipt: Receipt
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRetried:
     """The answer is asked for again; its pieces, and ``completion``, do not count."""
 
@@ -64,21 +64,21 @@ class ModelRetried:
     completion: Completion | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelAnswered:
     """The model answered, and its answer is recorded."""
 
     completion: Completion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCalled:
     """A tool is about to be run."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolReturned:
     """A tool returned, and its output is recorded."""
 
@@ -86,7 +86,7 @@ class ToolReturned:
     output: ToolOutput
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunFinished:
     """The run is over; nothing comes after this."""
 
@@ -133,7 +133,7 @@ ENDS: Final[Mapping[Stop, tuple[Status, str]]] = {
 """How a run ends with an answer that stopped so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentSetup:
     """What an agent is made of; see `foldline.agents.Agent` for each."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.agents.agent import Agent
@@ -21,6 +20,7 @@ from foldline.agents.run_state import ChatModel
 from foldline.concurrency import run_blocking
 from foldline.core.validation import whole
 from foldline.errors import FoldlineError
+from foldline.frozen import fields, frozen, replace
 from foldline.redaction import redact_json
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
@@ -39,7 +39,7 @@ DELEGATE: Final = describe_tool("delegate", "foldline.agents")
 SYSTEM: Final[str] = read_tables("foldline.agents", "prompts.toml")["subagent"]["system"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubagentReport:
     """
     What a sub-agent brings back.
@@ -66,7 +66,7 @@ class SubagentReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 class Subagents:

@@ -17,6 +17,7 @@ from foldline.cli.output import Output
 from foldline.errors import FoldlineError, InputError, UnknownFormat
 from foldline.evaluation.figures import plural
 from foldline.formats.files import may_be_transcript
+from foldline.frozen import frozen
 
 MAX_ENTRIES: Final = 500_000
 """Folder entries that are looked at in one scan."""
@@ -49,7 +50,7 @@ MAX_DEPTH: Final = 24
 SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentHome:
     """A folder in which an agent keeps its sessions, and how their files are named."""
 
@@ -58,7 +59,7 @@ class AgentHome:
     pattern: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFile:
     """A file that may be a session; ``size`` in bytes, ``changed`` in seconds since 1970."""
 
@@ -68,7 +69,7 @@ class SessionFile:
     agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnreadableFile:
     """A place that could not be looked at, and why."""
 

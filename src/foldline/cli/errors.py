@@ -7,7 +7,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -23,6 +22,7 @@ from foldline.errors import (
     RecallError,
     StoreError,
 )
+from foldline.frozen import field, frozen
 from foldline.redaction import explain_error
 
 
@@ -61,7 +61,7 @@ def exit_code(error: FoldlineError) -> Exit:
     return next(codes, Exit.UNEXPECTED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandFailure:
     """Why a command ended: the class of the error, its sentences, and what else it knows."""
 

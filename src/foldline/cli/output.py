@@ -6,12 +6,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from foldline.evaluation.figures import plural, shorten
+from foldline.frozen import frozen
 
 if TYPE_CHECKING:
     from rich.table import Column, Table
@@ -37,7 +37,7 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS
 """Those that `json.dumps` leaves as they are; inside strings, an escape means the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """
     Where a command writes: its result to stdout, notes for people to stderr.

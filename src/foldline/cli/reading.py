@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource, plain_limit, read_up_to
+from foldline.frozen import field, frozen
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -31,7 +31,7 @@ LONG = 2_000
 """Messages from which work on a conversation is announced."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Input:
     """A recording with the conversation of it that is meant; ``index`` counts from 0."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from foldline.context.compression import compress
@@ -29,6 +28,7 @@ from foldline.context.structure import (
 )
 from foldline.core.asks import ModelLimits, Steps
 from foldline.errors import CannotFit
+from foldline.frozen import field, frozen
 from foldline.retrieval.embedding import Embedder
 from foldline.values.tokens import TokenCounter
 
@@ -46,7 +46,7 @@ Arranging: TypeAlias = Callable[
 Compressing: TypeAlias = Callable[[PacketChoice, Shortening], Steps[ContextItem]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stages:
     """The four stages of a build, each to be replaced: for an experiment, or to see it fail."""
 
@@ -56,7 +56,7 @@ class Stages:
     compress: Compressing = compress
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssemblyTask:
     """
     What is to be assembled.
@@ -78,7 +78,7 @@ class AssemblyTask:
     stages: Stages = Stages()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assembled:
     """The text with what it is made of; ``short`` are the shorter forms in it, by fingerprint."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from math import comb
 from statistics import fmean
 from time import perf_counter
@@ -15,6 +14,7 @@ from foldline.context.builder import Context, ContextBuilder
 from foldline.context.packets import ContextPacket
 from foldline.context.quality import WEIGHTS
 from foldline.errors import CannotFit, InputError
+from foldline.frozen import field, frozen
 
 FIGURES: Final[dict[str, bool]] = {
     "recall": True,
@@ -33,7 +33,7 @@ SURE: Final = 0.05
 """Probability of chance below which a difference is called one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """
     One question to try.
@@ -53,7 +53,7 @@ class Case:
     facts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparisonRow:
     """
     One figure of both ways.
@@ -78,7 +78,7 @@ class ComparisonRow:
         return "better" if self.better > self.worse else "worse"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextComparison:
     """Two ways over some cases; ``failed`` counts the cases that could not be built by each."""
 

@@ -21,7 +21,6 @@ One pure function, one table (docs/context.md shows it, a test compares the two)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.context.packets import ContextPacket
@@ -29,6 +28,7 @@ from foldline.context.selection import PacketChoice
 from foldline.context.shorten import Shortening, fingerprint, shorten_by
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, Steps
+from foldline.frozen import frozen
 from foldline.relevance.names import is_exact, items
 from foldline.relevance.terms import term_set
 
@@ -76,7 +76,7 @@ _DATA: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShorteningMethod:
     """A method, and why it is that one."""
 

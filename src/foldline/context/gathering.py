@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 from typing import Any, Final
@@ -16,6 +15,7 @@ from foldline.context.packets import ContextPacket
 from foldline.context.settings import FLEXIBLE, SECTION_OF_TYPE, section_of
 from foldline.context.sources import ContextSource, field_of
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import field, frozen, replace
 from foldline.tools.output import ToolOutput
 
 MOST_PACKETS: Final = 2_000
@@ -146,7 +146,7 @@ def _first(value: Any, names: Iterable[str]) -> Any:
     return next((found for name in names if (found := field_of(value, name)) is not None), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceReport:
     """How asking a source went: ``error`` is one sentence, empty when it answered."""
 
@@ -156,7 +156,7 @@ class SourceReport:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gathered:
     """All candidates, in the order of their sources, and how each source did."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 from unicodedata import normalize
 
 from foldline.context.packets import ContextPacket
 from foldline.context.shorten import split_units
 from foldline.context.structure import ContextItem
+from foldline.frozen import frozen
 from foldline.relevance.terms import UNSPACED, flat_rarity, term_set, terms
 
 NEW: Final = 0.3
@@ -26,7 +26,7 @@ REPEATED: Final = 0.7
 """Fraction of an item's terms in one earlier item from which on it repeats that item."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureFinding:
     """
     One packet, or one word of the query, and its part in a measure.
@@ -41,7 +41,7 @@ class MeasureFinding:
     other: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QualityMeasure:
     """A figure from 0 to 1, and the findings that pull it the wrong way, the worst first."""
 
@@ -121,7 +121,7 @@ _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
 _IS_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverageWord:
     """
     A word of a query, or one character where words are not set apart.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 
 MOST_CHARACTERS: Final = 2_000_000
 """Characters of one packet; what is longer is a file to be searched, not a piece of context."""
@@ -26,7 +26,7 @@ class Unscored(float):
 UNSCORED: Final = Unscored(0.5)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextPacket:
     """
     One piece of information that may go into a context.
@@ -101,7 +101,7 @@ class ContextPacket:
         return self.timestamp.timestamp() if isinstance(self.timestamp, datetime) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryMessage:
     """
     One message of a conversation.

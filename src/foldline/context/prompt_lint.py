@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.context.settings import read_texts
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.relevance.terms import terms
 
 Rule: TypeAlias = Literal[
@@ -91,7 +91,7 @@ MOST_COMPARED: Final = 600
 """Sentences that are compared with each other, the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """
     Something about a prompt that will cost answers.
@@ -109,7 +109,7 @@ class Problem:
     other: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """
     A sentence of a prompt, with its line and its terms.

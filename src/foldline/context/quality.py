@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from foldline.ask_runner import ModelLike, arun_ask
@@ -17,6 +17,7 @@ from foldline.context.selection import LeftOut
 from foldline.context.settings import SectionName, read_texts
 from foldline.context.structure import ContextItem, ContextSection
 from foldline.core.asks import Ask, Reply
+from foldline.frozen import frozen
 
 if TYPE_CHECKING:
     from foldline.context.builder import Context
@@ -72,7 +73,7 @@ FIXED: Final = ("role", "task", "output")
 WEIGHTS: Final = {"relevance": 0.35, "completeness": 0.35, "density": 0.15, "redundancy": 0.15}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SectionUse:
     """What a section takes: its tokens, and its fraction of the whole budget."""
 
@@ -82,7 +83,7 @@ class SectionUse:
     packets: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QualityReport:
     """
     The quality of one context; every figure goes from 0 to 1.
@@ -184,7 +185,7 @@ MOST_TEXTS: Final = 10
 LONGEST_TEXT: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """
     The opinion of a model: fractions, and what it names.

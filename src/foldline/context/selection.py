@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig, SectionName, section_of
 from foldline.context.shorten import split_units
+from foldline.frozen import field, frozen
 from foldline.relevance.terms import cut_terms, flat_rarity, term_set
 from foldline.retrieval.documents import Document, diverse
 from foldline.retrieval.embedding import Embedder
@@ -39,7 +39,7 @@ LONGEST_LOOK: Final = 20_000
 """Characters of each that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoredPacket:
     """
     A packet with what it is worth.
@@ -62,7 +62,7 @@ class ScoredPacket:
     matched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketRelevance:
     """How relevant a packet is to a query, and why."""
 
@@ -222,7 +222,7 @@ MOST_CUTS: Final = 3
 """Packets that are shortened only to fill the room that is left."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketChoice:
     """A packet that is in; ``room`` is what it may take, in tokens: less than it has if cut."""
 
@@ -230,7 +230,7 @@ class PacketChoice:
     room: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOut:
     """
     A packet that is not in, and why.
@@ -246,7 +246,7 @@ class LeftOut:
     other: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketSelection:
     """What is in, in the order in which it was chosen, and what is not."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pkgutil import get_data
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.context.packets import ContextPacket
 from foldline.core.validation import check_name, positive, whole
 from foldline.errors import BudgetError
+from foldline.frozen import field, frozen
 
 SectionName: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
 """Rules, question, where the work stands, what was looked up, what was said, what is wanted."""
@@ -51,7 +51,7 @@ SECTION_OF_TYPE: Final = {kind: place for place, kinds in TYPES.items() for kind
 """Types that are not listed stand under Context: nothing that was chosen is left unshown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextWords:
     """What the builder itself says in a language."""
 
@@ -84,7 +84,7 @@ largest_share
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextConfig:
     """
     How a context is built.

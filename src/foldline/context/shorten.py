@@ -6,13 +6,13 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextWords
 from foldline.core.asks import ModelLimits
+from foldline.frozen import field, frozen
 from foldline.relevance.alarms import is_alarm
 from foldline.relevance.names import items
 from foldline.relevance.terms import flat_rarity, terms
@@ -42,7 +42,7 @@ _SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]++|[.!?]++(?!\s|$))*+(?:[.!?
 """A point inside a name or a number ends no sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortening:
     """
     What shortening needs to know.

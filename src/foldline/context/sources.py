@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from foldline.context.packets import ContextPacket
 from foldline.errors import InputError
+from foldline.frozen import field, frozen, replace
 from foldline.values.messages import Message as Recorded
 from foldline.values.messages import visible_texts
 
@@ -39,7 +39,7 @@ PEEK: Final = 200
 """Bytes of a file that a reference to it quotes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSource:
     """
     Something that can be asked for information about a query.

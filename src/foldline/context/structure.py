@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final
@@ -22,6 +21,7 @@ from foldline.context.settings import (
     Form,
     SectionName,
 )
+from foldline.frozen import frozen
 from foldline.relevance.language import CHINESE, language
 from foldline.values.tags import escape_attribute, tag_starts
 
@@ -42,7 +42,7 @@ _HEADINGS: Final = frozenset(
 _TAGS: Final = tag_starts(*TAGS.values(), "item")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
     """
     A packet as it is shown.
@@ -61,7 +61,7 @@ class ContextItem:
     score: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSection:
     """One section: where it stands, and what is in it, in order."""
 
@@ -74,7 +74,7 @@ class ContextSection:
         return sum(item.tokens for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextFrame:
     """How sections are written: their order, the notation and the words."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
@@ -27,6 +26,7 @@ from foldline.evaluation.retention import (
 )
 from foldline.formats.recording import Recording
 from foldline.formats.registry import dialect
+from foldline.frozen import field, frozen
 from foldline.models.catalogue import Catalogue
 from foldline.repair.repair import repair
 from foldline.values.edits import apply
@@ -35,7 +35,7 @@ from foldline.values.transcript import Transcript
 SIZES = ("tokens_before", "tokens_after", "messages_before", "messages_after")
 
 
-@dataclass(frozen=True)
+@frozen
 class Compact:
     """
     Bring every conversation within a budget. No model is asked.
@@ -129,7 +129,7 @@ _SUMMED: Final = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class MeasureRetention:
     """
     Measure retention at cuts of every conversation, and replay every session for its price.

@@ -7,12 +7,12 @@ What is done with every session: from a recording to rows of a table, without an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from foldline.api import counter_for
 from foldline.evaluation.breakdown import KINDS, by_kind, waste
 from foldline.formats.recording import RecordedConversation, Recording
+from foldline.frozen import frozen
 from foldline.values.messages import ToolCall, ToolResult
 
 Row: TypeAlias = Mapping[str, Any]
@@ -77,7 +77,7 @@ _COUNTS: Final = ("messages", "user_messages", "tool_calls", "tool_errors")
 _TOKENS: Final = ("tokens", "prompt_tokens", "schema_tokens", "waste_tokens", *_KINDS.values())
 
 
-@dataclass(frozen=True)
+@frozen
 class Scan:
     """
     Count messages, calls and tokens of every conversation.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from foldline.corpus.filesystem import SourceFile, read_start
 from foldline.errors import FoldlineError
+from foldline.frozen import frozen
 
 TASK_BYTES: Final = 4 * 1024 * 1024
 """What small files of one task have together at most, in bytes."""
@@ -30,7 +30,7 @@ so tasks stay what they are when files come and go elsewhere.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkPiece:
     """A file, or the lines of it that begin from ``start`` to before ``end``, in bytes."""
 
@@ -39,7 +39,7 @@ class WorkPiece:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkTask:
     """Pieces that are worked on together; ``name`` is that of their part in the output."""
 

@@ -22,6 +22,7 @@ from foldline.corpus.output import Footer
 from foldline.corpus.planning import WorkTask
 from foldline.corpus.worker import reason
 from foldline.errors import FoldlineError, MissingExtra, StoreError
+from foldline.frozen import frozen
 
 Function: TypeAlias = Callable[[WorkTask], Footer]
 Graph: TypeAlias = Callable[[dict[str, Any], list[str]], Sequence[Footer]]
@@ -30,7 +31,7 @@ WINDOW = 64
 """Tasks that are handed over at a time: a million would only fill the memory of a scheduler."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FinishedTask:
     """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
@@ -27,6 +26,7 @@ from foldline.corpus.pools import (
 )
 from foldline.corpus.worker import give_up, process
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -37,7 +37,7 @@ WORKER_BYTES: Final = 1024 * 1024 * 1024
 """What a Dask worker on this machine may take before it is started anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorpusReport:
     """
     What a run has found.

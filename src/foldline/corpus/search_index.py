@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, ClassVar, Final
 
@@ -14,10 +13,11 @@ from foldline.corpus.output import OutputFolder, read_rows
 from foldline.errors import InputError, StoreError
 from foldline.evaluation.future_use import render_message
 from foldline.formats.recording import RecordedConversation
+from foldline.frozen import frozen
 from foldline.relevance.terms import terms
 
 
-@dataclass(frozen=True)
+@frozen
 class BuildIndex:
     """
     Index the words of every conversation, for `foldline.corpus.search`.
@@ -66,7 +66,7 @@ MOST_TERMS: Final = 64
 """Terms of a query that are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorpusMatch:
     """
     A conversation that was found.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -15,12 +14,13 @@ from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import check_json, detect_file
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large
+from foldline.frozen import frozen
 
 LONGEST_REASON: Final = 500
 """Characters of a reason that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRead:
     """
     One session of a corpus.

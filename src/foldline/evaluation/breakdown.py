@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.snapshot.facts import files, signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
@@ -58,7 +58,7 @@ SLOTS: Final = 1 << 24
 _BASE64: Final = re.compile(rf"[A-Za-z0-9+/]{{{ENCODED},}}={{0,2}}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """Tokens of one kind, and how many parts they are in."""
 
@@ -67,7 +67,7 @@ class Share:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolShare:
     """What a tool takes: its calls, how many failed, tokens of the calls and of the results."""
 
@@ -83,7 +83,7 @@ class ToolShare:
         return self.call_tokens + self.result_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileShare:
     """What a file takes that tools named: operations with their number, tokens of all of them."""
 
@@ -92,7 +92,7 @@ class FileShare:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Large:
     """A message by its position, with what it is and how it begins."""
 
@@ -338,7 +338,7 @@ def _text(message: Message) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenStats:
     """
     What is known about a conversation; all numbers are tokens unless they count something.

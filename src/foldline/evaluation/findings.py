@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from foldline.evaluation.pricing import NOTHING_PAID, Bill
 from foldline.evaluation.retention import (
@@ -16,6 +15,7 @@ from foldline.evaluation.retention import (
     Score,
 )
 from foldline.evaluation.sections import Cell, Goal, Plot, ReportSection, ReportTable, Series
+from foldline.frozen import frozen
 from foldline.models.info import Prices
 
 RESAMPLES = 2_000
@@ -26,7 +26,7 @@ SURE = 0.95
 """How much of the resampled means an interval holds, a fraction."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """A mean with the ends of its interval; ``count`` is how many values it is of."""
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from foldline.frozen import frozen
 from foldline.values.messages import Message, Omitted, Text, ToolCall, visible_texts
 
 FRACTIONS = (0.4, 0.6, 0.8)
@@ -45,7 +45,7 @@ _IDENTIFIER = re.compile(
 _AROUND = ".,:;()[]{}'\""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutPoint:
     """
     A place in a session, with what was needed after it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.api import Compaction, compact_transcript
@@ -12,6 +11,7 @@ from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.evaluation.future_use import render_history, render_message
+from foldline.frozen import frozen
 from foldline.testing import check_transcript
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
@@ -43,7 +43,7 @@ CLEARED: Final = "[cleared]"
 """What stands for a tool result that was cleared."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShortenedHistory:
     """
     A history made smaller.
@@ -58,7 +58,7 @@ class ShortenedHistory:
     broken: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """A named way to bring a transcript within a budget in tokens."""
 

@@ -9,13 +9,13 @@ it, and the recorded answer is paid as output. No gap between requests outlives 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.evaluation.methods import CLEARED
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen
 from foldline.repair.repair import repair
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
@@ -35,7 +35,7 @@ KEPT_RESULTS: Final = 3
 """Tool results that are left when the others are cleared at every step."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bill:
     """What was paid for, in tokens; ``over`` counts requests that the window could not hold."""
 

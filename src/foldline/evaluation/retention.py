@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -25,6 +24,7 @@ from foldline.evaluation.methods import Method, ShortenedHistory
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
+from foldline.frozen import fields, frozen
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -35,7 +35,7 @@ ENOUGH = 0.6
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetainedUse:
     """
     Fractions of what was needed, from 0 to 1.
@@ -54,7 +54,7 @@ class RetainedUse:
 MEASURES = tuple(field.name for field in fields(RetainedUse))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Score:
     """
     What one method kept at one cut.
@@ -117,7 +117,7 @@ LEAST_BUDGET: Final = 200
 """In tokens: nothing that deserves the name of a history fits into fewer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetentionObservation:
     """What one method made of the ``characters`` before one cut, and how that scores."""
 
@@ -126,7 +126,7 @@ class RetentionObservation:
     made: ShortenedHistory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasurementPlan:
     """
     What is measured: the methods, and budgets by the name that tables give them.
@@ -181,7 +181,7 @@ LEAST_WINDOW: Final = 2_000
 UNCOMPACTED: Final = "no compaction"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replays:
     """
     What is replayed: policies, in a window in tokens, counted as a model does.
@@ -203,7 +203,7 @@ class Replays:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordingResult:
     """What one file had to say; ``bills`` are by method, empty where it is too short."""
 

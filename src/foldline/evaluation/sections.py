@@ -7,10 +7,11 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 
 Cell: TypeAlias = str | float | int | None
 Kind: TypeAlias = Literal["bars", "lines"]
@@ -18,7 +19,7 @@ Kind: TypeAlias = Literal["bars", "lines"]
 _Part = TypeVar("_Part")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportTable:
     """
     Rows of figures under their headings; None is a figure that could not be taken.
@@ -40,7 +41,7 @@ class ReportTable:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Series:
     """
     One line or one colour of bars: points as (x, y).
@@ -62,7 +63,7 @@ class Series:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plot:
     """
     A picture as numbers.
@@ -87,7 +88,7 @@ class Plot:
             raise InputError(f"a plot has bars or lines, not {self.kind!r:.40}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Goal:
     """A measured value beside what it is to be: at most ``most``, at least ``least``."""
 
@@ -106,7 +107,7 @@ class Goal:
         return above and (self.most is None or self.value <= self.most)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportSection:
     """The results of one measurement."""
 

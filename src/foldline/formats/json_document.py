@@ -7,13 +7,13 @@ import re
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
 from foldline.formats.fields import prefix_errors
 from foldline.formats.recording import FileFormat, RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import field, frozen
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
@@ -25,7 +25,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _read = json.JSONDecoder().raw_decode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonMember:
     """
     A value inside an object or a list, and where it stands in the text.
@@ -40,7 +40,7 @@ class JsonMember:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonStyle:
     """
     How a piece of JSON is laid out.
@@ -207,7 +207,7 @@ def _base(text: str, start: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConversationPath:
     """Where a conversation stands in a document, and its messages as they were read."""
 
@@ -215,7 +215,7 @@ class ConversationPath:
     messages: tuple[Message, ...] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonDocument:
     """A JSON document with the places of its conversations, one for each of them."""
 

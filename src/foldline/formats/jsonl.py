@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from foldline.errors import InputError
@@ -23,6 +22,7 @@ from foldline.formats.fields import prefix_errors
 from foldline.formats.json_document import is_unchanged, style_of
 from foldline.formats.recording import FileFormat, Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource, parse_line
+from foldline.frozen import field, frozen
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
@@ -30,7 +30,7 @@ _MOST_WARNINGS = 20
 """How many unreadable lines are named one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lines:
     """The lines of a file with their endings, and how they are encoded."""
 
@@ -71,7 +71,7 @@ class Lines:
         return self.assemble(merge_entries(self.data, silent, after))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageLines:
     """
     A file with a message in each of some lines.
@@ -151,7 +151,7 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
     return prefix_errors(line)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSegment:
     """What the model saw up to a compaction, or sees now, with the lines of each message."""
 

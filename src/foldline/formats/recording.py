@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from foldline.errors import InputError
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import field, frozen, replace
 from foldline.values.transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedConversation:
     """One conversation of a file, under the name that the file gives it."""
 
@@ -20,7 +20,7 @@ class RecordedConversation:
     transcript: Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recording:
     """
     A decoded file.

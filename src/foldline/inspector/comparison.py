@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
+from foldline.frozen import field, frozen
 from foldline.inspector.timeline import Revision, ViewSegment
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite
 from foldline.values.messages import Message, visible_texts
@@ -38,7 +38,7 @@ LINES: Final = 400
 _REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageFate:
     """
     One message before and what stands for it after; either may be missing.
@@ -54,7 +54,7 @@ class MessageFate:
     quoted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewComparison:
     """All rows of a compaction, in the order of the view before; tokens of both views."""
 

@@ -20,7 +20,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
@@ -28,6 +27,7 @@ from typing import IO, Any, BinaryIO, Final
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
 from foldline.formats.recording import RecordedConversation, Recording
+from foldline.frozen import field, fields, frozen
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import identify
 from foldline.values.messages import Message
@@ -47,7 +47,7 @@ STEP: Final = 2_000
 _MODEL: Final = re.compile(r'"model"\s{0,4}:\s{0,4}"([A-Za-z][\w./:@-]{1,99})"')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileContent:
     """
     What a file holds of one session.
@@ -187,7 +187,11 @@ def _receive(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileCo
 
 def _serialize(content: FileContent) -> Iterator[str]:
     """Yield lines: what the file is, then each message."""
-    head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
+    head = {
+        one.name: getattr(content, one.name)
+        for one in fields(FileContent)
+        if one.name != "segments"
+    }
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
         # Without what a message was written in.
@@ -214,7 +218,7 @@ CHANGED: Final = 3
 _STEP: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """
     Up to where a file of lines was read.

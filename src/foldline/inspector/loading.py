@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -11,6 +10,7 @@ from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.errors import RecallError
+from foldline.frozen import replace
 from foldline.inspector.file_reading import (
     APART,
     mark,

@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from typing import Any, Final
 from foldline.archive import Archive
 from foldline.errors import FoldlineError
 from foldline.evaluation.figures import parse_whole
+from foldline.frozen import field, frozen, replace
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
@@ -41,7 +41,7 @@ _FOLDER: Final = Path(__file__).with_name("static")
 _KEY: Final = re.compile(r"[0-9a-f]{16}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageRequest:
     """A request: its method, the parts of its path, the fields of its address and of its form."""
 
@@ -55,7 +55,7 @@ class PageRequest:
         return parse_whole(self.query.get(name, ""))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageResponse:
     """What is sent back."""
 
@@ -135,7 +135,7 @@ class InspectorSite:
         return pages.answer(rest, self._clock())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _SessionPages:
     """The pages of one session, as one request asks for them."""
 

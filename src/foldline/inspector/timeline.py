@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, groupby, islice, pairwise
 from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
+from foldline.frozen import field, frozen
 from foldline.session.batches import BOUND, Batch
 from foldline.values.edits import Edit, apply_by_id
 from foldline.values.identity import shared_length
@@ -19,7 +19,7 @@ from foldline.values.tokens import TokenCounter
 Cause: TypeAlias = Literal["compaction", "undo", "recorded"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revision:
     """
     A change of what is shown.
@@ -40,7 +40,7 @@ class Revision:
         return "undo" if self.cause == "undo" else "compaction"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewSegment:
     """
     Requests between two changes of the view.
@@ -54,7 +54,7 @@ class ViewSegment:
     revision: Revision | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRequest:
     """
     One request to the model: it saw the first ``length`` messages of a segment.
@@ -180,7 +180,7 @@ Sizes: TypeAlias = tuple[int, ...]
 """Tokens by kind, in the order of `BANDS`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """
     One request, in tokens.
@@ -214,7 +214,7 @@ class Point:
         return self.reported or self.counted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timeline:
     """All requests of a session; ``marks`` are the first requests of segments, by segment."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +14,7 @@ from foldline.core.config import Config
 from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.formats.registry import DIALECTS
+from foldline.frozen import field, frozen, replace
 from foldline.inspector.file_reading import Mark
 from foldline.inspector.timeline import ModelRequest, Revision, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
@@ -30,7 +30,7 @@ ROWS: Final = 400
 """Tools, files and messages that are listed by size."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionEntry:
     """
     A session that can be opened.
@@ -58,7 +58,7 @@ class SessionEntry:
         return blake2b(words, digest_size=8).hexdigest()
 
 
-@dataclass(frozen=True)
+@frozen
 class SessionTrace:
     """
     A session that was read.

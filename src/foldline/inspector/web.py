@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import Final, Literal, TypeAlias
@@ -18,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foldline.errors import FoldlineError
+from foldline.frozen import field, frozen
 from foldline.inspector.site import (
     InspectorSite,
     PageRequest,
@@ -46,7 +46,7 @@ HEADERS: Final = {
 """What every answer says to the browser."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """
     The rights to the pages of one server.

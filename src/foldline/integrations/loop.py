@@ -12,12 +12,12 @@ The answer may come from ``chat.completions.create`` or ``responses.create`` of 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import InputError
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen
 from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.models.completion import read_stop
 from foldline.repair.repair import says_nothing
@@ -119,7 +119,7 @@ def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return first if isinstance(first, Mapping) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderAnswer:
     """
     What an answer adds to a conversation.

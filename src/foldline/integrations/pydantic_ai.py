@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
@@ -13,6 +12,7 @@ from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
+from foldline.frozen import replace
 from foldline.integrations.following import MOST, Follower, FollowerPool, archive_name
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.models.completion import read_stop

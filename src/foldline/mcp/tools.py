@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,6 +13,7 @@ from foldline.core.config import Config
 from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.evaluation.breakdown import by_kind, by_tool
+from foldline.frozen import replace
 from foldline.memory import Memory
 from foldline.recall.fitting import cap, clip
 from foldline.session import Session

@@ -2,7 +2,7 @@
 Documents in chunks: each of them small enough to be put before a model, none of them torn.
 
     for chunk in split(text, "markdown"):
-        print(chunk.shorten, chunk.last_line, chunk.tokens, chunk.heading)
+        print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
 
 A text is cut where it is kindest, only as often as it must be; the pieces are then packed.
 """
@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name, whole
 from foldline.errors import BudgetError
+from foldline.frozen import field, frozen
 from foldline.memory.cut_points import (
     BY_KIND,
     LINE,
@@ -41,7 +41,7 @@ CLOSE: Final = 0.9
 """What has no structure is cut into parts that take this share of the room."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextSpan:
     """A span of a text: how many tokens it takes, and whether a section begins with it."""
 
@@ -111,7 +111,7 @@ WIDEST: Final = 16
 _HEADING: Final = re.compile(r"\s*#{1,6}[^\n]*\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkSettings:
     """
     How large chunks are.
@@ -139,7 +139,7 @@ class ChunkSettings:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunk:
     """
     A part of a text.
@@ -154,7 +154,7 @@ class Chunk:
     start: int
     fresh: int
     end: int
-    shorten: int
+    first_line: int
     last_line: int
     tokens: int
     heading: tuple[str, ...] = ()

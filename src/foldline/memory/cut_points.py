@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 import regex  # type: ignore[import-untyped]  # it ships no types
+
+from foldline.frozen import frozen
 
 LONGEST: Final = 32
 """Code points of a cluster; in stream-safe texts (UAX 15) one has at most 30 marks."""
@@ -217,7 +218,7 @@ _HEADING_LINE: Final = re.compile(
 _SCOPE_END: Final = re.compile(r"[\s{:(]+$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """A heading of a Markdown text: where its line begins, its level from 1, its words."""
 

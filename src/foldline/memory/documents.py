@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -18,6 +17,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.core.retention_settings import SECRETS
 from foldline.core.validation import whole
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 from foldline.memory.chunk import Kind
 from foldline.memory.cut_points import headings
 from foldline.memory.text_extraction import decode_text, html_text, pdf_text
@@ -38,7 +38,7 @@ HTML: Final = frozenset({"html", "htm", "xhtml"})
 CODE_NAMES: Final = frozenset({"makefile", "dockerfile", "rakefile", "gemfile", "justfile"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadLimits:
     """
     The most that is read: bytes of a file, pages of a PDF file, entries of folders.
@@ -56,7 +56,7 @@ class ReadLimits:
             whole(f"documents.{name}", getattr(self, name), 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentText:
     """
     A document as text.
@@ -147,7 +147,7 @@ LEFT_OUT: Final = frozenset(
 """Folders of what others wrote or programs made; so are those whose name begins with a dot."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skipped:
     """What was not read, and why."""
 

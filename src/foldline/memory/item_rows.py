@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import InputError
+from foldline.frozen import fields, frozen
 from foldline.memory.database import FORGOTTEN, LIVE, as_bytes, reading_rows
 from foldline.memory.items import (
     KINDS,
@@ -29,7 +29,7 @@ COLUMNS: Final = (
 NAMES: Final = COLUMNS.split(", ")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """
     Which memories are meant.
@@ -69,7 +69,7 @@ class Filter:
     @property
     def values(self) -> dict[str, Any]:
         """The values of `condition`, by their names."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "kinds"}
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "kinds"}
 
     @property
     def condition(self) -> str:
@@ -122,7 +122,7 @@ _ORDERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterFacts:
     """What a filter asks about a memory."""
 
@@ -133,7 +133,7 @@ class FilterFacts:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryRow:
     """An item, with what the file keeps of it besides."""
 
@@ -158,7 +158,7 @@ _CHOICES: Final = {
 """What is forgotten, in SQL, and in which order it is listed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forgotten:
     """
     What was forgotten together.
@@ -182,7 +182,7 @@ def tick(connection: Connection, user: str) -> int:
     return int(clock)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserRows:
     """
     The memories of one user, as they are read inside a transaction.
@@ -272,7 +272,7 @@ class UserRows:
         return [_to_item(row) for row in found]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserChange(UserRows):
     """
     A change of the memories of one user, inside a transaction that writes.

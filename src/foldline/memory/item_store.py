@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.frozen import frozen, replace
 from foldline.memory.database import FORGOTTEN, SUPERSEDED
 from foldline.memory.item_rows import (
     ALL,
@@ -38,7 +38,7 @@ from foldline.sql import Connection, Database
 from foldline.tokens.estimate import estimate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemStore:
     """
     Writes the memories of one user; `Memory` says what each method does.

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -14,6 +13,7 @@ from unicodedata import normalize
 
 from foldline.core.validation import positive
 from foldline.errors import BudgetError, InputError
+from foldline.frozen import field, fields, frozen
 from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
 from foldline.values.tags import tag_starts
 from foldline.values.tokens import TextCounter
@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"\w+")
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryItem:
     """
     One memory, as it is now or was in an earlier revision.
@@ -79,11 +79,11 @@ class MemoryItem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values."""
-        out = {name: getattr(self, name) for name in self.__slots__}
+        out = {one.name: getattr(self, one.name) for one in fields(self)}
         return out | {"parents": list(self.parents), "metadata": dict(self.metadata)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Added:
     """
     What became of something that was to be remembered.
@@ -100,7 +100,7 @@ class Added:
     evicted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundMemory:
     """
     A memory that a search found, and why.
@@ -268,7 +268,7 @@ def check_details(**given: Any) -> dict[str, Any]:
     return {name: _FORMS[name](value) for name, value in given.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLimits:
     """
     The bounds of a memory.
@@ -295,13 +295,13 @@ class MemoryLimits:
     most: int = 1_000
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in (one.name for one in fields(self)):
             positive(f"{name} of a memory", getattr(self, name))
             if not getattr(self, name):
                 raise BudgetError(f"{name} of a memory is 0; it has to be more.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryOptions:
     """
     What memories are made and found with.

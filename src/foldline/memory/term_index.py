@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, Final
 
+from foldline.frozen import field, frozen
 from foldline.relevance.terms import rarity, worth
 from foldline.sql import Connection, Parameters
 
@@ -67,7 +67,7 @@ MOST_TERMS: Final = 32
 """Different terms of a query that are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PostingRead:
     """An entry of the index to read: what it adds to a score, and the most texts to read of it."""
 
@@ -154,7 +154,7 @@ _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
 """Of texts that score the same the latest come first: only so many are looked at closely."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermTable:
     """
     The index that the tables of `TERM_TABLES` are.

@@ -7,11 +7,11 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
 from foldline.errors import InputError, MissingExtra
+from foldline.frozen import frozen
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -31,7 +31,7 @@ MOST_CONTROLS: Final = 0.02
 """The share of control characters from which on data is no text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecodedText:
     """A text whose lines end with a line feed, and the encoding that it had."""
 

@@ -7,10 +7,10 @@ Either is kept like the memories themselves by reading what changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
+from foldline.frozen import frozen
 from foldline.memory.database import LIVE, reading_rows
 from foldline.memory.item_rows import Filter, FilterFacts, UserRows
 from foldline.memory.items import FoundMemory, MemoryOptions
@@ -170,7 +170,7 @@ CHANGES: Final = 2_000
 """Changes that are indexed in one transaction, where many were not."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserState:
     """
     How far the memories of a user are indexed.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.memory.database import NEAR_TABLES
 from foldline.memory.item_rows import ALL, Filter
 from foldline.memory.items import FoundMemory, MemoryOptions
@@ -178,7 +179,7 @@ class PostgresSearch:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Search:
     """One search among the memories of a user, at one moment of the database."""
 

@@ -8,10 +8,10 @@ they belong to; here they stand once more, only to be found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.errors import StoreError
+from foldline.frozen import frozen
 from foldline.retrieval.embedding import Embedder, pack, unpack
 from foldline.sql import Connection, Database
 
@@ -49,7 +49,7 @@ SEARCH_SETTINGS: Final = (
 Fill = Callable[[Connection], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VectorIndex:
     """
     The vectors of one embedder.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import replace
 from time import monotonic
 from typing import Any, Final, Self, TypedDict, Unpack
 
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.errors import BudgetError, ModelError
-from foldline.frozen import frozen
+from foldline.frozen import frozen, replace
 from foldline.models.completion import Completion, CompletionRequest, Delta
 from foldline.models.errors import TIMEOUT, TooLong
 from foldline.models.info import ModelInfo, price

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.errors import InputError, ModelError
+from foldline.frozen import field, frozen, replace
 from foldline.models.info import ModelInfo
 from foldline.values.messages import ToolCall, Usage
 
@@ -36,7 +36,7 @@ STOPS: Final[Mapping[str, Stop]] = {
 """Why a model stopped, by the words of all providers and frameworks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """
     A whole answer.
@@ -74,7 +74,7 @@ class Completion:
         return self.messages[0]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delta:
     """
     A piece of an answer that is still arriving.
@@ -89,7 +89,7 @@ class Delta:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompletionRequest:
     """
     A request before it is written: wire messages, and what stands around them.
@@ -111,7 +111,7 @@ DONE: Final = "[DONE]"
 """What ends a stream of chat completions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerSentEvent:
     """One event: its name, "" where it has none, and its data as text."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 
 PRIVATE_SUFFIXES: Final = (".local", ".localhost", ".internal", ".lan")
 """Endings of names that are not in the public network."""
@@ -52,7 +52,7 @@ def reveal_all(secrets: Iterable[Secret]) -> tuple[str, ...]:
     return tuple(secret.reveal() for secret in secrets)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoint:
     """
     An address, and what opens it.

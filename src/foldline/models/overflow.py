@@ -15,17 +15,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from pkgutil import get_data
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.models.provider_failure import Failure as Failure
 from foldline.models.provider_failure import failure_of as failure_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DetectedOverflow:
     """
     A request was too long.

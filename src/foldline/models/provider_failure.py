@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from foldline.frozen import frozen, replace
 from foldline.values.messages import Usage
 from foldline.values.plain_json import plain
 
@@ -38,7 +38,7 @@ _COUNTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """
     What went wrong, or what came back.

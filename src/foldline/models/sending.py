@@ -7,13 +7,14 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
 import stamina
 
 from foldline.errors import InputError, ModelError
+from foldline.frozen import field, frozen, replace
 from foldline.models.completion import (
     Completion,
     CompletionRequest,
@@ -149,7 +150,7 @@ class SecretFilter:
         return longest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sender:
     """A way to one provider: its protocol, its endpoint, and the connections to it."""
 

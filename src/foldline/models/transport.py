@@ -15,7 +15,6 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Final, TypeAlias, TypeVar
@@ -24,6 +23,7 @@ import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
+from foldline.frozen import frozen
 from foldline.models.completion import ServerSentEvent
 from foldline.models.errors import timeout_error
 
@@ -44,7 +44,7 @@ HOPS: Final = 3
 MOVED: Final = frozenset({301, 302, 303, 307, 308})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outgoing:
     """A POST request; ``headers`` may hold a key, which is why they are not shown."""
 
@@ -56,7 +56,7 @@ class Outgoing:
         return f"Outgoing({len(self.body):,} bytes)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Incoming:
     """A response whose body is still to come; the names of headers are in lower case."""
 
@@ -213,7 +213,7 @@ async def read_events(
 # --- passing on ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passed:
     """
     An answer that is passed on as it arrives.

@@ -21,13 +21,13 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
 from foldline.errors import UNREADABLE, StoreError
+from foldline.frozen import field, frozen, replace
 from foldline.notes.folder import Folder, Stamp
 from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
@@ -48,7 +48,7 @@ _MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
 SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CatalogEntry:
     """
     A note in the folder, as it was read.

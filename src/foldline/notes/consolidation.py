@@ -11,11 +11,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import field, frozen, replace
 from foldline.notes.catalog import CatalogEntry
 from foldline.notes.consolidation_plan import (
     ConsolidationPlan,
@@ -34,7 +35,7 @@ LARGEST_RECORD: Final = 8 << 20
 _WORD: Final = re.compile(r"[0-9A-Za-z_-]{8,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consolidation:
     """
     What was done, and under which id it is undone.
@@ -53,7 +54,7 @@ class Consolidation:
         return next((merge.into for merge in self.plan.merges if id in merge.sources), id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndoReport:
     """
     What was undone: notes that are as they were, notes that came back from the trash.

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from foldline.core.validation import positive, whole
 from foldline.errors import BudgetError
+from foldline.frozen import frozen
 from foldline.notes.note import LEVELS, RELEVANCE, Level, NoteMetadata
 
 DAY: Final = 86_400.0
@@ -36,7 +36,7 @@ CROWD: Final = 64
 """A term that more notes have among their rarest tells nothing; the newest are compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LevelSettings:
     """
     When temporary notes are consolidated, and how.
@@ -71,7 +71,7 @@ class LevelSettings:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoteTerms:
     """A note, and the terms of what it says."""
 
@@ -79,7 +79,7 @@ class NoteTerms:
     terms: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge:
     """Notes that are taken into another one."""
 
@@ -88,7 +88,7 @@ class Merge:
     likeness: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Promotion:
     """A note that gets another level, and why."""
 
@@ -98,7 +98,7 @@ class Promotion:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationPlan:
     """What to do; the ids of notes that expire are in ``expired``."""
 

@@ -15,12 +15,12 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from foldline.atomic_files import sync_folder
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen
 from foldline.notes.note import BrokenNote
 
 LONGEST_NAME: Final = 255
@@ -52,7 +52,7 @@ class Stamp(NamedTuple):
         return cls(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folder:
     """
     A folder that is there, and is no link.

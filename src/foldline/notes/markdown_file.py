@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any, Final
 
 import yaml
 
+from foldline.frozen import field, frozen
 from foldline.notes.note import BrokenNote
 
 LARGEST_HEAD: Final = 128 * 1024
@@ -33,7 +33,7 @@ _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _FOREIGN_BREAK: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkdownFile:
     """
     A file, taken apart.

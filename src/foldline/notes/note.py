@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import fields, frozen
 
 Kind: TypeAlias = Literal["task_state", "conclusion", "blocker", "action", "reference", "general"]
 Level: TypeAlias = Literal["temporary", "task", "project"]
@@ -135,7 +136,7 @@ class CyclicTasks(InputError):
         self.cycle = cycle
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedFile:
     """A file of the folder that is no note, and why; it is left alone."""
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
@@ -22,6 +21,7 @@ from typing import Final
 
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen, replace
 from foldline.notes.catalog import ENDING, Catalog, CatalogCache, CatalogEntry
 from foldline.notes.folder import LISTING, Folder, FolderLock
 from foldline.notes.index_page import IndexPage
@@ -48,7 +48,7 @@ IGNORED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoteLimits:
     """
     What a folder of notes may hold.
@@ -75,7 +75,7 @@ class NoteLimits:
         whole("listed", self.listed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Version:
     """An earlier version of a note, by its number in the history."""
 

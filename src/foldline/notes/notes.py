@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
 from foldline.core.validation import whole
 from foldline.errors import InputError, StoreError
+from foldline.frozen import replace
 from foldline.notes.consolidation import Consolidation, Consolidator, UndoReport, as_before
 from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
 from foldline.notes.note import (

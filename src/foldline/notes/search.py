@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from foldline.frozen import field, frozen
 from foldline.notes.catalog import CatalogEntry
 from foldline.notes.note import (
     RELEVANCE,
@@ -33,7 +33,7 @@ SHORTEST_PART: Final = 4
 RECENT: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoteSummary:
     """How many notes there are, by type, level and status, and those that changed last."""
 
@@ -101,7 +101,7 @@ def resolve_id(part: str, ids: Iterable[str]) -> str:
     return found.pop()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundNote:
     """
     A note that was found.
@@ -184,7 +184,7 @@ WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}
 """What a note and its type are called, in Chinese and in English."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotePacket:
     """
     A note as a piece of context.

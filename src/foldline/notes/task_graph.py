@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal, TypeAlias
 
+from foldline.frozen import field, frozen
 from foldline.notes.note import NoteMetadata
 
 State: TypeAlias = Literal["ready", "waiting", "blocked", "running", "done", "failed", "cancelled"]
@@ -23,7 +23,7 @@ NAMED: Final = 10
 """So many tasks of a cycle are named at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaskState:
     """
     How a task stands.

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from foldline.ask_runner import run_to_end
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
+from foldline.frozen import frozen, replace
 from foldline.notes.folder import FolderLock
 from foldline.notes.note import (
     CyclicTasks,
@@ -223,7 +223,7 @@ Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
 """Does a task, and returns its result; what it raises is the reason of its failure."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """
     How tasks are done.
@@ -248,7 +248,7 @@ class Schedule:
             positive("seconds", self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunReport:
     """
     What a run did: ids of tasks by what became of them.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from foldline.errors import StoreError
+from foldline.frozen import frozen
 from foldline.sql import Connection
 
 LOCK = 0x464F4C44
@@ -16,7 +16,7 @@ WAITING = "10min"
 """How long a migration waits for another one, or for a transaction that uses its tables."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PostgresSchema:
     """
     What a schema of a database holds.

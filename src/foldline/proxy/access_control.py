@@ -5,9 +5,10 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+from foldline.frozen import frozen
 
 TOKEN_HEADER: Final = "x-foldline-token"  # noqa: S105  # the name of a header
 
@@ -15,7 +16,7 @@ CROSS: Final = ("cross-site", "same-site")
 """What a browser says of a request that a page of another origin makes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestRefusal:
     """Why a request is not passed on: a status, and a sentence for people."""
 
@@ -24,7 +25,7 @@ class RequestRefusal:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccessControl:
     """
     Lets requests in.

@@ -11,11 +11,11 @@ import json
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from foldline.errors import ModelError
+from foldline.frozen import replace
 from foldline.models.completion import ServerSentEvent, mapping
 from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in

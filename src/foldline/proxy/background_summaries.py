@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
+from foldline.frozen import frozen, replace
 from foldline.models.catalogue import Catalogue, choose_summarizer
 from foldline.models.client import Client, priced_limits
 from foldline.models.completion import ProviderProtocol
@@ -109,7 +109,7 @@ class BackgroundSummarizers:
         self._transport.close()
 
 
-@dataclass(frozen=True)
+@frozen
 class SessionSummarizer:
     """Summarizes one session; it is asked in the background only."""
 

@@ -11,6 +11,7 @@ from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import ModelError
+from foldline.frozen import frozen
 from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers
@@ -32,7 +33,7 @@ AHEAD_BYTES: Final = 1 << 20
 """Answers up to this size, in bytes, that are no stream are read before they are passed on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestLimits:
     """
     What a request may take.
@@ -49,7 +50,7 @@ class RequestLimits:
     requests: int = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxyParts:
     """What the proxy works with; ``workers`` run what blocks."""
 

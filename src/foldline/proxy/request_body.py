@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _DECODER: Final = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """
     A request body.

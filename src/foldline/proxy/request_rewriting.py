@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.budget import UNKNOWN_WINDOW
@@ -12,6 +11,7 @@ from foldline.core.config import Config
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Policy
 from foldline.errors import ContextOverflow, FoldlineError, InputError, ModelError
+from foldline.frozen import frozen, replace
 from foldline.models.catalogue import Catalogue
 from foldline.proxy.background_summaries import BackgroundSummarizers
 from foldline.proxy.conversation_matching import (
@@ -54,7 +54,7 @@ STORED_HISTORY: Final = ("previous_response_id", "conversation")
 """Fields by which a request goes on from a history that its provider keeps."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """
     What goes out.
@@ -81,7 +81,7 @@ class Decision:
     compaction: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxyOptions:
     """
     How sessions are opened.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen
 from foldline.proxy.request_body import MARK, Body, read_body, strip_cache_marks
 from foldline.session.message_ids import MessageIds
 from foldline.tokens.choose import choose_counter
@@ -19,7 +19,7 @@ from foldline.values.messages import Message, Opaque, Role
 from foldline.values.tokens import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxyEndpoint:
     """
     A place that takes conversations.
@@ -74,7 +74,7 @@ KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_sum
 """Items that stand for more than they say: without them a request would mean something else."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownMessage:
     """
     A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
@@ -88,7 +88,7 @@ class KnownMessage:
     compaction: str
 
 
-@dataclass(frozen=True)
+@frozen
 class ConversationRequest:
     """
     A request for an answer.

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TextIO
 
@@ -24,6 +23,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import field, frozen
 from foldline.models.endpoint import Endpoint, split_url
 from foldline.models.transport import Relay
 from foldline.proxy.access_control import AccessControl, is_loopback
@@ -93,7 +93,7 @@ SWITCH_SECONDS: Final = 0.001
 """Seconds after which a busy thread makes room for the one that passes answers on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxyServer:
     """
     How the proxy is run; see ``foldline serve --help``.

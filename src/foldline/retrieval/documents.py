@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import isfinite
 
 from foldline.errors import BudgetError
+from foldline.frozen import field, fields, frozen
 from foldline.relevance.terms import overlap
 from foldline.retrieval.embedding import Matrix
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """
     One thing that may be found: a turn, a memory, a note, a paragraph.
@@ -38,7 +38,7 @@ class Document:
     vector: Sequence[float] | bytes | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """
     A document that was found, and why.
@@ -61,7 +61,7 @@ class Hit:
     strength: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statistics:
     """
     The numbers of a whole store, for an index that holds only candidates of it.
@@ -82,7 +82,7 @@ class Statistics:
     sample: Matrix | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """
     The weights of one search, in the order of what they are worth.
@@ -113,7 +113,7 @@ class Weights:
     question: float = 0.7
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in (one.name for one in fields(self)):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
                 raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from foldline.errors import InputError, MissingExtra
+from foldline.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -178,7 +178,7 @@ class Matrix:
         return Similarities(scores, self._numbers, self._at, mean, spread)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Similarities:
     """How like a query all vectors are; ``mean`` and ``spread`` say what is usual."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import nlargest
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval import lexical
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
@@ -44,7 +44,7 @@ LONGEST_QUERY = 8_000
 """Characters of a query that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexEntry:
     """What the index keeps of a document."""
 
@@ -55,7 +55,7 @@ class IndexEntry:
     asks: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
     """A query, understood."""
 
@@ -65,7 +65,7 @@ class ParsedQuery:
     likeness: Similarities | None = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SemanticScore:
     """How like a query a document is; how far above the mean, it and it with its neighbours."""
 

@@ -7,11 +7,11 @@ from array import array
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.relevance.terms import discount, rarity, worth
 from foldline.retrieval.documents import Statistics
 
@@ -238,7 +238,7 @@ MOST_TERMS: Final = 64
 """Terms of a query that are looked for: those that say most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LexicalHits:
     """What one look found, by the numbers of the documents."""
 

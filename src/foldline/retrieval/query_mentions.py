@@ -7,11 +7,11 @@ import re
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.relevance.terms import ENGLISH
 
 MOST_AUTHORS: Final = 2_000
@@ -24,7 +24,7 @@ _WEEKDAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "sat
 _CALENDAR: Final = frozenset((*_MONTHS, *_WEEKDAYS))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedAuthors:
     """
     What a query says about people.

@@ -27,7 +27,7 @@ from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.protect import Reason, is_snapshot
 from foldline.values.provider_rules import ANY_ORDER
-from foldline.values.snapshot_mark import seal_text, shorten
+from foldline.values.snapshot_mark import first_line, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
@@ -231,7 +231,7 @@ def leading(message: Message, part: int) -> str:
     """
     if part or not (is_snapshot(message) or message.is_attachment()):
         return ""
-    return shorten(message.text)[:LONGEST_LEAD] + "\n"
+    return first_line(message.text)[:LONGEST_LEAD] + "\n"
 
 
 def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import cycle, islice
 from typing import Any
 
 from foldline.errors import MissingExtra
+from foldline.frozen import replace
 from foldline.testing.wires import DIALECT_NAMES, wire
 from foldline.values.identity import identify
 from foldline.values.messages import (

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TextIO, TypeAlias
@@ -28,6 +28,7 @@ from typing import Final, Literal, TextIO, TypeAlias
 from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 from foldline.tools.json_files import append_line
 
 Scope: TypeAlias = Literal["once", "session"]
@@ -38,7 +39,7 @@ DAY: Final = 86_400.0
 UNLOGGED: Final = "Nothing is granted without it; name a file that can be written."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalRequest:
     """
     A question to a person, with all that is to be known about what would be done.
@@ -83,7 +84,7 @@ class ApprovalRequest:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalAnswer:
     """
     What a person said.
@@ -102,7 +103,7 @@ class ApprovalAnswer:
 NO: Final = ApprovalAnswer(False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """A yes: for one digest, one use, and not for ever."""
 
@@ -117,7 +118,7 @@ ApprovalPrompt: TypeAlias = Callable[[ApprovalRequest], ApprovalAnswer | bool]
 """Asks a person; it may take as long as it likes, and is left behind when that is too long."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalSettings:
     """
     How people are asked.

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
 
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import field, frozen
 from foldline.tools.arguments import Schema, check_arguments, object_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, AsyncAction, Tool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolDescription:
     """The words, the arguments and the labels of a tool; see the table above."""
 

@@ -13,12 +13,13 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen
 from foldline.tools.arguments import check_arguments, object_schema
 from foldline.tools.description import describe_tool
 from foldline.tools.json_files import append_line, read_lines
@@ -35,7 +36,7 @@ CLEARED: Final = "cleared"
 """The category of the entry that hides those before it; nobody else can use it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalEntry:
     """One entry; ``time`` is in seconds since 1970, ``id`` is unique in the journal."""
 
@@ -51,7 +52,7 @@ class JournalEntry:
         return f"{when} {self.category}{tags}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalStats:
     """How many entries there are in all, by category and by tag, and lines that are none."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
 from foldline.errors import InputError
+from foldline.frozen import replace
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 
 Status: TypeAlias = Literal["success", "partial", "error"]
 
@@ -33,7 +33,7 @@ class ErrorCode(StrEnum):
     INTERNAL = "internal"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolOutput:
     """
     The result of one call.

@@ -21,12 +21,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
 from foldline.core.limits import Breaker
 from foldline.core.validation import check_name, positive
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.tools.functions import tool_from_function
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, label_set
@@ -171,7 +171,7 @@ class ToolRegistry(Toolset):
 # --- permissions ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permissions:
     """
     Which tools may be used.

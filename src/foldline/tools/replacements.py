@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.rooted_files import TooLarge
 
 MOST_CHARACTERS: Final = 5 << 20
 """Characters that a text may have while it is changed, unless told otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacement:
     """A piece of a text and what takes its place; ``everywhere`` if it may occur several times."""
 

@@ -6,13 +6,13 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
+from foldline.frozen import field, frozen, replace
 from foldline.rooted_files import open_file, read_content
 from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -136,7 +136,7 @@ PLACE: Final = "$ARGUMENTS"
 SKILL: Final = describe_tool("skill")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skill:
     """
     A skill as the scan found it; ``resources`` are the files beside it, by their relative path.

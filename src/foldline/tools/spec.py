@@ -7,11 +7,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias
 
 from foldline.core.validation import suggest_name
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import field, frozen
 from foldline.redaction import explain_error, redact_json
 from foldline.tools.arguments import check_arguments, check_schema, parse_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -30,7 +30,7 @@ LABEL: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 LONGEST_REASON: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """
     Something that a model may call.

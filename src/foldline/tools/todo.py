@@ -10,13 +10,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.tools.arguments import check_arguments
 from foldline.tools.description import describe_tool
 from foldline.tools.json_files import read_value
@@ -33,7 +34,7 @@ TODO: Final = describe_tool("todo_write")
 ITEMS: Final = TODO.arguments["todos"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Todo:
     """One item of the list."""
 

@@ -7,7 +7,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, TypeAlias
@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from foldline.concurrency import run_blocking, start_thread
 from foldline.core.limits import Breaker
 from foldline.core.validation import positive, whole
+from foldline.frozen import frozen, replace
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, ToolCollection
 
@@ -27,7 +28,7 @@ HEAD: Final = 0.4
 """The share of a text that is too long which is kept from its beginning; the rest is its end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSettings:
     """
     How tools are run.

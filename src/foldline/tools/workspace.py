@@ -11,11 +11,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.core.validation import whole
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import frozen
 from foldline.rooted_files import Content, Root, TooLarge
 from foldline.tools.approvals import Approvals
 from foldline.tools.backups import Backups
@@ -29,7 +29,7 @@ UNTOUCHABLE: Final = (".git", ".foldline")
 """Folders in which nothing is written: hooks that git runs, and the backups."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileBounds:
     """
     The most that is read and kept.

@@ -75,7 +75,7 @@ def seal(head: str, texts: Sequence[str] = ()) -> str:
     return "\n".join((f"{stem} #{_checksum(stem, covered)}+{size}]", *texts))
 
 
-def shorten(text: str) -> str:
+def first_line(text: str) -> str:
     """Return the first line of a text, without the mark."""
     feed = text.find("\n")
     return _MARK.sub("]", text if feed < 0 else text[:feed])

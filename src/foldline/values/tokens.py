@@ -63,6 +63,9 @@ class TokenCounter:
         self.entries = entries
         self._seen: dict[int, int] = {}
 
+    def __repr__(self) -> str:
+        return f"TokenCounter({self.texts!r}, ratio={self.ratio}, provider={self.provider!r})"
+
     @property
     def name(self) -> str:
         """What counts, with the correction when there is one."""

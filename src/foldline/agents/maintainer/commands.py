@@ -10,11 +10,11 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen
 
 SECONDS: Final = 60.0
 
@@ -31,7 +31,7 @@ QUIET: Final = (
 AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain@localhost")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Git:
     """
     The repository of a codebase.
@@ -148,7 +148,7 @@ OUTPUT_TAIL: Final = 6_000
 READ: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckResult:
     """How a check ended: ``code`` is None when it was stopped, ``text`` the end of its output."""
 

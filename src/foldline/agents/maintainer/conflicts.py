@@ -6,13 +6,13 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
 from foldline.agents.loop import open_calls
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import field, frozen
 from foldline.memory.items import MemoryItem, fingerprint
 from foldline.notes import Note
 from foldline.rooted_files import Root
@@ -31,7 +31,7 @@ _TEXT: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcePointer:
     """
     A place in the codebase.
@@ -121,7 +121,7 @@ MOST: Final = 5_000
 """Notes and memories that are compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordConflict:
     """
     Two layers that do not go together.
@@ -207,7 +207,7 @@ def _repeated_in_memory(notes: list[Note], items: list[MemoryItem]) -> Iterator[
             yield RecordConflict("twice", (note.id, item.id), note.id, why)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateCheck:
     """
     What a resumed process finds.

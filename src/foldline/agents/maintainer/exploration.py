@@ -12,11 +12,12 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.agents.maintainer.survey import CodebaseSurvey
 from foldline.core.validation import positive, whole
+from foldline.frozen import frozen, replace
 from foldline.relevance.terms import terms
 from foldline.tokens.estimate import estimate
 from foldline.tools.description import describe_tool
@@ -28,7 +29,7 @@ _WORD: Final = re.compile(r"\w[\w./-]*+")
 _PATH: Final = re.compile(r"[\w./-]*\.\w{1,6}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExplorationBudget:
     """
     How long to explore before concluding.
@@ -50,7 +51,7 @@ class ExplorationBudget:
         positive("exploration.novelty", self.novelty, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """One look: what it took in tokens, and the fraction of lines that were new."""
 
@@ -58,7 +59,7 @@ class Look:
     novelty: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trail:
     """What was looked at so far: files, the hashes of lines, and each look in order."""
 
@@ -121,7 +122,7 @@ def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:
 # --- what next -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Probe:
     """
     A file worth looking at.

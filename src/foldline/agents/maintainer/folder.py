@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
@@ -20,6 +20,7 @@ from foldline.agents.maintainer.questions import task_lines
 from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
+from foldline.frozen import frozen
 from foldline.settings.sources import data_folder, make_folder
 from foldline.tools.terminal.refusal import visible
 
@@ -31,7 +32,7 @@ _ODD: Final = re.compile(r"[^\w-]+")
 FILES: Final = ("sessions.db", "memory.db", "approvals.jsonl", "refactoring.jsonl", "history")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaintainerFolder:
     """
     The folder of a maintainer, and what lies where in it.

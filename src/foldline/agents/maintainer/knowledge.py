@@ -20,7 +20,7 @@ import json
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.maintainer.conflicts import (
@@ -33,6 +33,7 @@ from foldline.agents.maintainer.conflicts import (
 from foldline.context import ContextPacket
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import frozen, replace
 from foldline.memory import Memory
 from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import Note, Notes
@@ -52,7 +53,7 @@ AUTHORITIES: Final[tuple[Authority, ...]] = get_args(Authority)
 VOLATILITIES: Final[tuple[Volatility, ...]] = get_args(Volatility)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StorageRoute:
     """Where a piece of information lives: its layer, and its kind or level there."""
 
@@ -91,7 +92,7 @@ MARKS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeRecord:
     """
     A piece of information on its way to where it lives.
@@ -108,7 +109,7 @@ class KnowledgeRecord:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordResult:
     """
     What became of a piece.

@@ -7,7 +7,6 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
@@ -34,6 +33,7 @@ from foldline.agents.run_state import ChatModel, Event, RunFinished
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import check_name
 from foldline.errors import InputError
+from foldline.frozen import replace
 from foldline.notes.note import Kind
 from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals

@@ -9,12 +9,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, MissingExtra
+from foldline.frozen import field, frozen
 from foldline.rooted_files import Root
 from foldline.tools.description import read_tables
 from foldline.tools.sensitive import is_sensitive
@@ -54,7 +54,7 @@ LONGEST_LINE: Final = 5_000
 """A file with a longer line was written by a program, such as minified code."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SurveyedFile:
     """A text file: its path in the codebase, its language ("" unknown), its text."""
 
@@ -112,7 +112,7 @@ LONGEST: Final = 400
 """Characters of a line that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marker:
     """One of them: the word, what follows it, and where."""
 
@@ -135,7 +135,7 @@ _ROW: Final = re.compile(r"(?:\d+|-)\t(?:\d+|-)\t(.+)")
 _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileHistory:
     """
     What git tells about the last commits.
@@ -194,7 +194,7 @@ LONGEST_MEASURED: Final = 200_000
 """Characters of a file that is still measured."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A function: its cyclomatic complexity (McCabe 1976), its lines without blanks."""
 
@@ -206,7 +206,7 @@ class Function:
     parameters: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComplexityReport:
     """Functions, the most complex first; ``files`` were measured, ``left`` were not, in time."""
 

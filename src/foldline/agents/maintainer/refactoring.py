@@ -13,7 +13,6 @@ import difflib
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -26,6 +25,7 @@ from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 from foldline.agents.maintainer.step_log import StepLog, StepProgress
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import frozen
 from foldline.notes import Note
 from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.description import describe_tool, read_tables
@@ -38,7 +38,7 @@ from foldline.tools.workspace import FileBounds, Workspace, file_tools, refusal
 PROMPTS: Final = read_tables("foldline.agents", "prompts.toml")["refactoring"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepOutcome:
     """What became of a step: "done" with its ``commit``, or "undone" with the reason ``why``."""
 

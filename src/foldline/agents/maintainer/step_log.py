@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import UNREADABLE, InputError
+from foldline.frozen import field, frozen, replace
 from foldline.tools.json_files import append_line, read_lines
 
 State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
@@ -43,7 +43,7 @@ def next_state(state: State, event: Event) -> State:
     return after
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepProgress:
     """
     How far a step is.
@@ -86,7 +86,6 @@ class StepProgress:
         return now
 
 
-@dataclass(slots=True)
 class StepLog:
     """
     What happened to steps, in one file; a line that a dying process left half is passed over.
@@ -95,10 +94,9 @@ class StepLog:
         path: The file.
     """
 
-    path: Path
-    _known: dict[str, StepProgress] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[str, StepProgress] = {}
         for line in read_lines(self.path, "log"):
             with suppress(*UNREADABLE):
                 value = json.loads(line)

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -14,6 +14,7 @@ from foldline.agents.checkpoint import git_head
 from foldline.agents.maintainer import measures
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
+from foldline.frozen import field, frozen
 from foldline.rooted_files import Root
 from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.order import TerminalLimits
@@ -32,7 +33,7 @@ _NAMES: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """
     Tests and code, in files and lines.
@@ -90,7 +91,7 @@ def _names(path: str) -> set[str]:
 MOST_MARKERS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SurveySettings:
     """
     How much is looked at.
@@ -114,7 +115,7 @@ class SurveySettings:
         positive("survey.seconds", self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spot:
     """
     A file where changes and size meet.
@@ -131,7 +132,7 @@ class Spot:
     authors: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodebaseSurvey:
     """
     What was counted.

@@ -7,11 +7,11 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlunsplit
 
 from foldline.errors import InputError
+from foldline.frozen import field, frozen
 from foldline.models.endpoint import split_url
 
 NAME: Final = "foldline"
@@ -25,7 +25,7 @@ LOGIN_SECONDS: Final = 20.0
 OPENCODE: Final = "OPENCODE_CONFIG_CONTENT"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientSetup:
     """
     What a client is started with.
@@ -38,7 +38,7 @@ class ClientSetup:
     arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrappedClient:
     """
     A coding agent.

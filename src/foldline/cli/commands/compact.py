@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen
 from foldline.repair.repair import repair
 from foldline.session.model_choice import resolve_window
 from foldline.settings import load
@@ -56,7 +56,7 @@ TRIES, GROWTH = 20, 1.1
 """How often a larger budget is tried where one is too small, and by which factor it grows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompactRequest:
     """What the options of the command ask for; ``out`` is None for stdout."""
 

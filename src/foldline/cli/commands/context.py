@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from foldline.core.validation import check_name
 from foldline.errors import InputError
 from foldline.evaluation.figures import plural
 from foldline.formats.files import read_bytes
+from foldline.frozen import field, frozen
 
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
@@ -52,7 +53,7 @@ INPUTS: Final = ("notes", "kb", "memory", "user", "paths", "history", "system")
 """What those of them are called that say where to look."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextInputs:
     """What there is to build from."""
 

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -22,6 +22,7 @@ from foldline.cli.agent_sessions import SessionFile, homes, in_home
 from foldline.cli.output import Output, one_line, write_json
 from foldline.errors import FoldlineError
 from foldline.evaluation.figures import plural, size
+from foldline.frozen import frozen
 
 EPILOG = """\b
 Examples:
@@ -52,7 +53,7 @@ INTEGRATIONS: Final = (
 """Extra, package, module of ours, and what it offers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One thing that was looked at: what it is, how it is, and in words."""
 

@@ -7,7 +7,6 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -21,6 +20,7 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.frozen import frozen, replace
 from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.session_cache import SessionCache, archive_entries
@@ -49,7 +49,7 @@ The page is on this machine only, behind the link that is printed. Ctrl-C ends i
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """Where to begin: ``path`` is a file, a folder or an archive, ``handle`` of what it holds."""
 

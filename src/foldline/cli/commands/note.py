@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from foldline.cli.stores import open_notes
 from foldline.cli.streams import text_argument
 from foldline.errors import InputError
 from foldline.evaluation.figures import local_time, plural
+from foldline.frozen import replace
 from foldline.notes import (
     KINDS,
     LEVELS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from foldline.cli.stores import make_folder
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import by_kind
 from foldline.evaluation.figures import plural, share
+from foldline.frozen import frozen, replace
 from foldline.values.edits import Drop, Fold, Rewrite
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from foldline.cli.drawing import Screen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompactionResult:
     """A compaction; ``archive`` and ``session`` are where its originals are kept, if anywhere."""
 

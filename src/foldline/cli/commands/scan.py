@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from foldline.core.strategy import Policy
 from foldline.errors import BudgetError, InputError
 from foldline.evaluation.figures import local_time, moment, plural, share, size
 from foldline.formats.files import read_file
+from foldline.frozen import frozen
 from foldline.settings import load
 
 DEFAULT_BUDGET: Final = Amount("20%", share=0.2)
@@ -39,7 +39,7 @@ Without DIR: Claude Code (CLAUDE_CONFIG_DIR), Codex (CODEX_HOME), pi
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasuredSession:
     """
     A session with its size.

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,6 +30,7 @@ from foldline.cli.options import WINDOW
 from foldline.cli.output import Output, write_text
 from foldline.core.budget import Amount
 from foldline.errors import FoldlineError, InputError
+from foldline.frozen import frozen
 
 EPILOG = """\b
 Examples:
@@ -177,7 +177,7 @@ LARGEST_LOG: Final = 10_000_000
 FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunningProxy:
     """A proxy that runs: its address and its process."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from foldline.formats.blocks import media_part, unknown_role
 from foldline.formats.fields import expect, read_objects, text_or
 from foldline.formats.tool_json import CallShape, json_text
+from foldline.frozen import replace
 from foldline.values.messages import (
     Content,
     Message,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from foldline.formats.langchain_shapes import (
     shape_of,
     update_message,
 )
+from foldline.frozen import field, frozen, replace
 from foldline.values.messages import (
     Media,
     Message,
@@ -37,7 +37,7 @@ from foldline.values.messages import (
 from foldline.values.transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadState:
     """
     What surrounded the messages.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from foldline.formats.fields import (
 from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.tool_json import CallShape, arguments_text
+from foldline.frozen import replace
 from foldline.values.messages import (
     Content,
     Media,

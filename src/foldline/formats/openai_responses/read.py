@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from foldline.formats.blocks import (
@@ -16,6 +15,7 @@ from foldline.formats.blocks import (
 )
 from foldline.formats.fields import expect, read_content
 from foldline.formats.tool_json import arguments_text
+from foldline.frozen import frozen
 from foldline.values.messages import (
     Content,
     Message,
@@ -132,7 +132,7 @@ def _block(wire: dict[str, Any], index: int, field: str) -> Content:
 # --- the kinds of calls --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallKind:
     """
     One kind of call item.

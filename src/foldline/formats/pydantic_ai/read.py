@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -11,6 +10,7 @@ from foldline.errors import InputError
 from foldline.formats.blocks import media_part, opaque, opaque_text
 from foldline.formats.fields import expect, token_counts, usage_of
 from foldline.formats.tool_json import CallShape, json_text
+from foldline.frozen import replace
 from foldline.values.messages import (
     Content,
     Media,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
@@ -11,6 +10,7 @@ from foldline.formats.conversion import flat_text
 from foldline.formats.jsonl import Lines, SessionDraft, SessionSegment
 from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
+from foldline.frozen import field, frozen
 from foldline.values.messages import Message, Omitted, Part, Role, Text
 from foldline.values.transcript import Transcript
 
@@ -27,7 +27,7 @@ _SPEAKERS: Mapping[Role, Speaker] = {"assistant": "model", "user": "user"}
 _MARKS: Mapping[Speaker, str] = {"user": PROMPT, "aider": OUTPUT, "model": ""}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AiderPiece:
     """Neighbouring lines of one speaker, from ``start`` to before ``end``."""
 
@@ -36,7 +36,7 @@ class AiderPiece:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AiderChat(SessionSegment):
     """
     The messages of one chat, which begins at the line ``start``.
@@ -48,7 +48,7 @@ class AiderChat(SessionSegment):
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AiderHistory:
     """A chat history, ready to be written again."""
 

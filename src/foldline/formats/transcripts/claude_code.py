@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -31,6 +30,7 @@ from foldline.formats.jsonl import (
     read_lines,
 )
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import field, frozen, replace
 from foldline.values.messages import Message
 from foldline.values.usage import read_usage
 
@@ -40,7 +40,7 @@ DIALECT = AnthropicDialect()
 _KNOWN = ("file-history-snapshot", "queue-operation", "progress", "summary")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaudeSegment(SessionSegment):
     """
     A segment that begins at the line ``start``.
@@ -54,7 +54,7 @@ class ClaudeSegment(SessionSegment):
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaudeSession:
     """A session file, ready to be written again."""
 

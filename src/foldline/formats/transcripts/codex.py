@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.formats.arrangement import Slot
@@ -20,6 +20,7 @@ from foldline.formats.jsonl import (
 )
 from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import frozen, replace
 from foldline.values.messages import Message, Thinking, Usage
 from foldline.values.transcript import Transcript
 
@@ -40,7 +41,7 @@ _CONTEXT = (
 """How user messages begin that Codex wrote itself; they begin no turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodexSegment(SessionSegment):
     """A segment of which ``head`` messages stand in the line ``compacted``, not in their own."""
 
@@ -48,7 +49,7 @@ class CodexSegment(SessionSegment):
     compacted: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rollout:
     """A rollout file, ready to be written again."""
 

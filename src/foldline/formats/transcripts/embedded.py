@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from foldline.errors import InputError
@@ -18,6 +17,7 @@ from foldline.formats.langchain import LangChainDialect
 from foldline.formats.langchain_shapes import CLASSES
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import replace
 from foldline.values.messages import Message, Role, Text
 from foldline.values.transcript import Transcript
 from foldline.values.usage import read_usage

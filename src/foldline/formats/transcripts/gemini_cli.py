@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
@@ -22,6 +21,7 @@ from foldline.formats.json_document import JsonDocument, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.recording import FileFormat, RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
+from foldline.frozen import field, frozen, replace
 from foldline.values.identity import derived_id
 from foldline.values.messages import Message, Usage
 from foldline.values.transcript import Transcript
@@ -31,7 +31,7 @@ DIALECT = GeminiDialect()
 _CONTENT = (str, list, dict, type(None))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GeminiTurn:
     """
     One content that a record is sent as.
@@ -46,7 +46,7 @@ class GeminiTurn:
     wire: dict[str, Any] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GeminiChat:
     """
     A chat, ready to be written again.

@@ -6,7 +6,6 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from foldline.errors import InputError
@@ -24,6 +23,7 @@ from foldline.formats.json_document import JsonDocument, JsonFormat, Path
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, too_large, unpacked_limit
 from foldline.formats.tool_json import CallShape
+from foldline.frozen import frozen, replace
 from foldline.values.messages import (
     Content,
     Media,
@@ -51,7 +51,7 @@ MAX_MEMBERS = 20_000
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ZipEntry:
     """One file of an archive, unpacked."""
 
@@ -59,7 +59,7 @@ class ZipEntry:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InspectArchive:
     """An ``.eval`` file: its members, and each sample as a recording of its own."""
 
@@ -156,7 +156,7 @@ def _name(sample: dict[str, Any]) -> str:
 # --- reading -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """Reads the messages of a sample that refer to ``attachments`` by their hash."""
 

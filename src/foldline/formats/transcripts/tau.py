@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
@@ -33,6 +32,7 @@ from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
 from foldline.formats.transcripts.embedded import EmbeddedWire
+from foldline.frozen import frozen
 from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 from foldline.values.usage import read_usage
@@ -48,7 +48,7 @@ CALL = CallShape(needs_id=True)
 _TURN = re.compile(r"^(system|user|assistant|tool): ", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Examples:
     """The lines of a few-shot file; the first step of a place is the position of the line."""
 

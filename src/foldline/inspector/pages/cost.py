@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Final
@@ -21,6 +20,7 @@ from foldline.evaluation.pricing import (
     nothing,
     replay,
 )
+from foldline.frozen import frozen
 from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import (
     Links,
@@ -45,7 +45,7 @@ MOST: Final = 6_000
 """Messages of a session that is replayed under other policies: each request sends all of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Total:
     """What requests used together, in tokens; ``usd`` in US dollars, None without prices."""
 
@@ -54,7 +54,7 @@ class Total:
     usd: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alternative:
     """What a session would have cost; ``error`` says why that is not known."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
+from foldline.frozen import frozen
 from foldline.inspector.comparison import SnapshotText
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import Links, form, link, note, number, search
@@ -44,7 +44,7 @@ AROUND: Final = 160
 """Characters before and behind a hit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mention:
     """
     A text that answers, and where it stands.
@@ -62,7 +62,7 @@ class Mention:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeCheck:
     """What is known about a query: the best that holds, and the passages that show it."""
 
@@ -139,7 +139,7 @@ def _is_letter(text: str) -> bool:
     return text.isalnum() or text == "_"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Places:
     """Everything that was said until a request, and what the model saw of it then."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from foldline.evaluation.figures import local_time, moment, plural, size
+from foldline.frozen import frozen
 from foldline.inspector.html import Child, Html, Value, h, join, rect
 from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
@@ -24,7 +24,7 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     """
     The addresses of one session.
@@ -278,7 +278,7 @@ def wide(label: str, heads: Child, rows: Child, caption: str = "", class_: Value
     return h("div", drawn, class_="wide", tabindex="0", role="region", aria_label=label)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListPage:
     """One page of a list of ``size`` things, ``most`` at a time: the ``chosen`` one, from 0."""
 

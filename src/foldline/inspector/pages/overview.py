@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Final
 
 from foldline.evaluation.figures import brief, local_time, share
+from foldline.frozen import replace
 from foldline.inspector.comparison import around
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import (

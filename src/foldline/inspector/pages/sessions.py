@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
 from foldline.evaluation.figures import money, parse_whole, plural, shorten, size
+from foldline.frozen import frozen
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import read_entry
 from foldline.inspector.pages.cost import sum_usage
@@ -43,7 +43,7 @@ COLUMNS = {
 """Columns by the name that addresses have for them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFigures:
     """What is known of a session once it was read; ``usd`` is in US dollars, None if unknown."""
 
@@ -54,7 +54,7 @@ class SessionFigures:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortOrder:
     """How the table is shown: words that are looked for, by which column, in which direction."""
 

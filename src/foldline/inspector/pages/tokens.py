@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from foldline.evaluation.breakdown import WASTE, find_superseded, home_kind
 from foldline.evaluation.figures import brief, share, shorten
+from foldline.frozen import field, frozen
 from foldline.inspector.html import Child, Html, h, join, rect
 from foldline.inspector.pages.layout import Links, kind_name, link, note, opening, section, table
 from foldline.inspector.pages.messages import excerpt
@@ -18,7 +18,7 @@ from foldline.values.groups import Pairing, pair
 from foldline.values.messages import Message, ToolCall, ToolResult
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """A rectangle; all four in the units of the whole."""
 
@@ -100,7 +100,7 @@ Rows: TypeAlias = list[list[Child]]
 STALE: Final = "a later call brought the same anew"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """
     One message of the treemap, None where small ones are drawn together.

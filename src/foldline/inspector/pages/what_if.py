@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError, FoldlineError
 from foldline.evaluation.figures import parse_whole, share
 from foldline.evaluation.future_use import identifiers
+from foldline.frozen import field, frozen
 from foldline.inspector.comparison import ViewComparison, compare
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.compaction import rungs, side_by_side
@@ -46,7 +47,7 @@ FACTS: Final = 200_000
 """Characters of one text in which names are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SimulationSettings:
     """
     What is tried.
@@ -81,7 +82,7 @@ class SimulationSettings:
         return base.replace(**changes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Simulation:
     """
     What a compaction would do.

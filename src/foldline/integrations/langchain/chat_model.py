@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.formats.registry import dialect
+from foldline.frozen import replace
 from foldline.models.completion import read_stop
 from foldline.values.messages import Usage
 

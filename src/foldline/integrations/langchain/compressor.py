@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.core.strategy import Policy
 from foldline.engine.policies import fraction
 from foldline.errors import BudgetError, StoreError
 from foldline.formats.registry import dialect
+from foldline.frozen import frozen
 from foldline.integrations.following import MOST, FollowerPool
 from foldline.integrations.langchain.chat_model import as_summarizer
 from foldline.integrations.langchain.runs import conversation_name, hide_from_stream
@@ -22,7 +22,7 @@ THRESHOLD: Final = 0.7
 PRESERVE: Final = 0.3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _KnownHistory:
     """A whole history, and the shorter lists that stand for it: what came in, what went out."""
 

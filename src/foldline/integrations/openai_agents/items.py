@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 from foldline.errors import InputError
 from foldline.formats.openai_responses.read import KINDS, OUTPUTS
+from foldline.frozen import frozen
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
 """What the SDK writes on items for itself, and leaves out when it sends them."""
@@ -18,7 +18,7 @@ NEAR: Final = 64
 """How far apart items may stand that a run and its session have in another order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunStart:
     """
     The items with which a run may have begun.
@@ -32,7 +32,7 @@ class RunStart:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunInput:
     """
     The input of a run, compared with its session.

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from foldline.ask_runner import ModelLike, run_to_end
 from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
+from foldline.frozen import frozen, replace
 from foldline.integrations.following import Follower, archive_name
 from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
@@ -34,7 +34,7 @@ REMEMBERED: Final = 16
 """Starts of runs that are remembered, to find the one with which an input begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastView:
     """What was shown last: by which follower, of which history, without which calls."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from foldline.frozen import field, frozen
 from foldline.memory.chunk import ChunkSettings, split
 from foldline.memory.database import as_bytes
 from foldline.memory.documents import DocumentText
@@ -26,7 +26,7 @@ from foldline.sql import Connection
 Outcome: TypeAlias = Literal["added", "replaced", "unchanged"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentInfo:
     """A document in a store; ``added`` in seconds since 1970, ``chars`` is its length."""
 
@@ -39,7 +39,7 @@ class DocumentInfo:
     added: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeStats:
     """What a namespace holds; ``bytes`` is the size of the whole file."""
 
@@ -66,7 +66,7 @@ class ChunkRow(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentRows:
     """A document ready to be stored; the vectors of its chunks are numbered from 0."""
 
@@ -104,7 +104,7 @@ def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[Chun
             continue
         counts = _terms(reading.title, chunk.heading, chunk.text)
         row = ChunkRow(
-            reading.place(chunk.shorten),
+            reading.place(chunk.first_line),
             reading.place(chunk.last_line),
             chunk.fresh - chunk.start,
             chunk.tokens,
@@ -144,7 +144,7 @@ def lock_namespace(connection: Connection, name: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredDocument:
     """A document that is stored: its number, its version, and its sums."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from foldline.core.asks import Ask, Reply, Steps
 from foldline.core.validation import whole
+from foldline.frozen import frozen, replace
 from foldline.memory.knowledge.search import KnowledgeResult, Passage
 from foldline.tokens.estimate import estimate
 from foldline.values.tags import escape_attribute, tag_starts
@@ -23,7 +23,7 @@ CUT: Final = "\n[…]"
 _FENCE: Final = tag_starts("passage")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """
     Passages ready for a prompt.
@@ -150,7 +150,7 @@ SYSTEM: Final = (
 _CITED: Final = re.compile(r"\[(\d{1,4}(?:\s*[,，、]\s*\d{1,4})*)\]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CitedAnswer:
     """
     An answer with what it is made of.

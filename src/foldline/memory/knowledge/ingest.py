@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
 from foldline.errors import InputError, MissingExtra
+from foldline.frozen import frozen
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
@@ -24,7 +24,7 @@ LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddedDocument:
     """What became of one document; ``warnings`` say what of it could not be read."""
 
@@ -35,7 +35,7 @@ class AddedDocument:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IngestReport:
     """What became of a file or of the files of a folder."""
 
@@ -48,7 +48,7 @@ class IngestReport:
         return sum(one.outcome == outcome for one in self.documents)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ingestor:
     """What stores documents in one namespace; see `Knowledge.open`."""
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
@@ -15,6 +14,7 @@ from foldline.concurrency import awaited
 from foldline.core.asks import Steps, drive
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
+from foldline.frozen import replace
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, is_folder
 from foldline.memory.knowledge import document_tables

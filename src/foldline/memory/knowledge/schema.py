@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.memory.database import open_database
 from foldline.memory.knowledge.search_index import (
     BITS,
@@ -121,7 +121,7 @@ CACHE: Final = 64_000
 """Kilobytes of a file that are kept in memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeStore:
     """A store: its database, and what it is searched by."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
+from foldline.frozen import field, fields, frozen
 from foldline.memory.database import reading_rows
 from foldline.memory.knowledge.embedding import marks, read_vectors
 from foldline.memory.knowledge.schema import KnowledgeStore
@@ -17,7 +17,7 @@ from foldline.sql import Connection
 from foldline.type_checks import check_fields
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """
     A piece of a document that was found.
@@ -57,7 +57,7 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON values."""
-        out = {name: getattr(self, name) for name in self.__slots__}
+        out = {one.name: getattr(self, one.name) for one in fields(self)}
         del out["number"], out["fresh"]
         return out | {
             "heading": list(self.heading),
@@ -69,7 +69,7 @@ class Passage:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeResult:
     """
     The answer of a search: passages, the best first, or the news that there is no evidence.
@@ -128,7 +128,7 @@ SPARE: Final = 3
 """So many times more than asked for are ranked, for some may repeat others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Namespace:
     """A namespace as a search needs it: its number and its sums."""
 

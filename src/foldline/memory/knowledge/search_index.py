@@ -16,6 +16,7 @@ from heapq import nlargest
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
+from foldline.frozen import frozen
 from foldline.memory.knowledge.embedding import read_vectors
 from foldline.memory.term_index import PostingRead, TermTable, clear_terms, drop_terms, index_terms
 from foldline.memory.vector_index import VectorIndex, apply_search_settings, literal
@@ -250,7 +251,7 @@ NEAR_TABLES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PostgresIndex(TermTable):
     """
     The rows of terms and the table ``near`` of a PostgreSQL database.

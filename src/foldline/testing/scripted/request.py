@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 from foldline.errors import FoldlineError
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
+from foldline.frozen import field, frozen
 from foldline.testing.scripted.steps import CallTool
 from foldline.values.identity import canonical_json
 from foldline.values.messages import Usage, visible_texts
@@ -22,7 +22,7 @@ SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "session")
 """A header whose name holds one of these is recorded without its value."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ReceivedRequest:
     """
     One request.

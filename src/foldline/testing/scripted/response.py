@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from foldline.core.asks import Stop
+from foldline.frozen import field, frozen, replace
 from foldline.testing.scripted import steps
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter
 
@@ -20,7 +20,7 @@ LONGEST: Final = 1_000_000
 _SENTENCE: Final = "And then the lighthouse keeper wrote down the weather of another day. "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Response:
     """
     What is sent.
@@ -44,7 +44,7 @@ class Response:
         return self.type == STREAM
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepPlayer:
     """Plays a step: it has the writer, the request, and what the server knows."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self
 
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
+from foldline.frozen import replace
 from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWriter
 from foldline.testing.scripted.connection import Listener
 from foldline.testing.scripted.openai import OpenAIChatWriter, OpenAIResponsesWriter

@@ -6,12 +6,12 @@ import json
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pkgutil import get_data
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
+from foldline.frozen import field, frozen
 from foldline.values.messages import Usage
 
 Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
@@ -24,7 +24,7 @@ class Step:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallTool(Step):
     """
     A tool call, alone as a step or in the ``calls`` of an `Answer`.
@@ -52,7 +52,7 @@ class CallTool(Step):
         return {"input": self.arguments} if isinstance(self.arguments, str) else {**self.arguments}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer(Step):
     """
     An ordinary answer; a plain string in a script is one.
@@ -69,14 +69,14 @@ class Answer(Step):
     thinking: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Echo(Step):
     """An answer that repeats the last message of the request behind ``prefix``."""
 
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Novel(Step):
     """An answer of about so many tokens, however few were asked for."""
 
@@ -84,33 +84,33 @@ class Novel(Step):
     stop: Stop | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capped(Step):
     """An answer that reached the cap of the output in the middle of a word."""
 
     text: str = "This answer was cut off in the mid"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse(Step):
     """The model declines, each provider in its own field."""
 
     text: str = "I can't help with that."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nothing(Step):
     """Status 200 and an answer that says nothing."""
 
     kind: Blank = "empty"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Malformed(Step):
     """Status 200 and JSON that breaks off in the middle, in a stream in the middle of an event."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutOff(Step):
     """The connection is closed after so many bytes of an answer; 0: before the status line."""
 
@@ -118,7 +118,7 @@ class CutOff(Step):
     answer: Answer = field(default_factory=lambda: Answer("A long story. " * 500))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stall(Step):
     """
     Nothing more comes after so many bytes of an answer; 0: not even the status line.
@@ -131,7 +131,7 @@ class Stall(Step):
     answer: Answer = field(default_factory=lambda: Answer("A long story. " * 500))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status(Step):
     """
     An error status in the provider's own words; ``retry_after`` is in seconds.
@@ -147,7 +147,7 @@ class Status(Step):
     again: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RateLimit(Step):
     """Status 429 in words that look like those of an overflow: "Request too large … tokens"."""
 
@@ -157,7 +157,7 @@ class RateLimit(Step):
     again: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overflow(Step):
     """
     The request is too long, in the provider's own words and status.
@@ -169,7 +169,7 @@ class Overflow(Step):
     requested: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raw(Step):
     """Any response, byte for byte: what a gateway or a proxy in between may send."""
 
@@ -182,7 +182,7 @@ PIECES: Final = 48
 """Into how many deltas a text is cut at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScriptedAnswer:
     """
     An answer, the same for every wire.
@@ -211,7 +211,7 @@ class ScriptedAnswer:
         return {"null": None, "blank": " \n"}.get(self.blank or "", "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderError:
     """An error before it is written; ``param`` is the field of the request that is meant."""
 

@@ -25,11 +25,11 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.tools.description import read_tables
 from foldline.tools.terminal.launcher import CREATE, FILTER
 from foldline.tools.terminal.order import (
@@ -55,7 +55,7 @@ PROTECTED: Final = ("config", "hooks", "config.worktree", "modules", "info")
 """What stays read-only in ``.git`` even where git may write: from there it would run things."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bubblewrap:
     """
     The arguments of bubblewrap.
@@ -156,7 +156,7 @@ RIGHTS_BY_VERSION: Final = {1: 13, 2: 14, 3: 15, 5: 16}
 """How many rights to files each version knows; all of them are handled, so denied."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landlock:
     """The rules, for one version of Landlock."""
 
@@ -218,7 +218,7 @@ def _version() -> int:
     return max(0, int(libc.syscall(CREATE, None, 0, 1)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unconfined:
     """No confinement but the parser: what can only be decided while it runs is refused."""
 

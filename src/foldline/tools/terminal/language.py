@@ -15,16 +15,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.tools.terminal.refusal import Refused, unsafe, visible
 
 LONGEST: Final = 8_192
 """The most characters of a command line."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShellWord:
     """
     One word: its text, and the places in it that are not quoted.
@@ -242,7 +242,7 @@ MOST_PIPELINES: Final = 10
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[.*\])?\+?=")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """
     One command; ``out`` and ``err`` say where its two streams go, ``source`` what it reads.
@@ -256,7 +256,7 @@ class Command:
     source: ShellWord | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline:
     """Commands joined by pipes, and what joins the whole to the pipeline before it."""
 

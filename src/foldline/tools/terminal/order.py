@@ -16,12 +16,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
 from foldline.core.validation import positive, whole
+from foldline.frozen import field, frozen
 from foldline.tools.description import read_tables
 from foldline.tools.terminal.language import Sink
 from foldline.tools.terminal.paths import WorkingDirectory
@@ -32,7 +32,7 @@ FILE: Final = 64 << 20
 OPEN_FILES: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TerminalLimits:
     """
     The bounds of one call.
@@ -72,7 +72,7 @@ class TerminalLimits:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """
     What one command may do.
@@ -93,7 +93,7 @@ VARIABLES: Final[Mapping[str, str]] = CONFINED["environment"]
 """All that a program sees of an environment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipelineStage:
     """One program of a pipeline, with where its streams go and what it may do."""
 
@@ -151,7 +151,7 @@ TICK: Final = 0.2
 PIECE: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipelineOutcome:
     """
     What came of an order.

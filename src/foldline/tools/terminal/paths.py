@@ -6,11 +6,11 @@ import os
 import posixpath
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
+from foldline.frozen import frozen, replace
 from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
@@ -18,7 +18,7 @@ DEVICE: Final = "/dev/null"
 """The one thing outside the workspace that every command may read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkingDirectory:
     """
     The workspace and the directory in it; both are resolved.

@@ -6,10 +6,10 @@ import posixpath
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from foldline.frozen import frozen, replace
 from foldline.tools.approvals import ApprovalRequest, Approvals, Scope
 from foldline.tools.terminal.globs import expand_word
 from foldline.tools.terminal.language import Command, Pipeline
@@ -25,7 +25,7 @@ LONGEST_LINE: Final = 128 << 10
 """The most characters of all words of a stage: of one word the kernel takes no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannedStep:
     """
     One pipeline, ready to be run from one place.

@@ -6,17 +6,17 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import RecallError
+from foldline.frozen import fields, frozen
 from foldline.tools.approvals import ApprovalRequest
 
 Status: TypeAlias = Literal["ok", "failed", "refused", "needs_approval", "timeout", "error"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandResult:
     """
     What came of a command line; nothing of it has to be caught.
@@ -69,7 +69,7 @@ class CommandResult:
     def to_dict(self) -> Mapping[str, Any]:
         """Return it as JSON values, without the texts."""
         texts = ("stdout", "stderr", "notes", "request")
-        kept = {name: getattr(self, name) for name in self.__slots__ if name not in texts}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in texts}
         return kept | {"codes": list(self.codes), "seconds": round(self.seconds, 3)}
 
 
@@ -106,7 +106,7 @@ PAGE: Final = 20_000
 """The most characters of one page."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputPage:
     """A part of a kept output; ``rest`` is how many characters come after it."""
 

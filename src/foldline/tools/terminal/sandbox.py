@@ -15,12 +15,12 @@ import socket
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
+from foldline.frozen import frozen
 from foldline.tools.terminal.confinement import Bubblewrap, Confinement, Landlock, Unconfined
 from foldline.tools.terminal.order import (
     PipelineOutcome,
@@ -50,7 +50,7 @@ class NotConfined(FoldlineError):
     """The kernel confines nothing here, so no terminal is opened."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfinementTrial:
     """The confinement of a mode, None where it cannot be used, and what its self-test said."""
 

@@ -15,12 +15,13 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 from typing import Final, Self
 
 from foldline.errors import BudgetError, StoreError
+from foldline.frozen import replace
 from foldline.tools.approvals import Approvals
 from foldline.tools.sensitive import SENSITIVE
 from foldline.tools.terminal.confinement import Confinement

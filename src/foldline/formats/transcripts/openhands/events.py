@@ -9,7 +9,6 @@ conversation is what the model saw after it, the forgotten events stay in the fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from foldline.formats.arrangement import merge_entries
@@ -25,6 +24,7 @@ from foldline.formats.transcripts.openhands.parts import (
     role_of,
     write_events,
 )
+from foldline.frozen import field, frozen
 from foldline.values.messages import Message, Text
 from foldline.values.transcript import Transcript
 
@@ -35,7 +35,7 @@ _Response: TypeAlias = list[tuple[int, dict[str, Any]]]
 """Events, each with the number of its line."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventLog:
     """
     An event file: its lines, what was read, and the lines from which each message came.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
@@ -11,6 +10,7 @@ from foldline.formats.blocks import media_from_url, read_thinking_blocks
 from foldline.formats.conversion import flat_text
 from foldline.formats.fields import ROLES, expect, read_content
 from foldline.formats.tool_json import CallShape, arguments_text
+from foldline.frozen import frozen
 from foldline.values.messages import (
     Content,
     Message,
@@ -26,7 +26,7 @@ from foldline.values.messages import (
 NAME = "openhands"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventKind:
     """
     A kind of event: its role, and how its parts are read and written.

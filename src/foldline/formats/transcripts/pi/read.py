@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from foldline.formats.arrangement import LineTree, text_column
@@ -14,6 +13,7 @@ from foldline.formats.fields import bounded_nesting, expect, read_content, text_
 from foldline.formats.jsonl import Lines, SessionSegment, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import CallShape
+from foldline.frozen import frozen, replace
 from foldline.values.messages import (
     Content,
     Media,
@@ -190,14 +190,14 @@ MAX_SEGMENTS = 100
 """How many segments are read; each may repeat all that was kept of those before it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PiSegment(SessionSegment):
     """A segment that begins with the summary of the line ``compaction``, where that has one."""
 
     compaction: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PiSession:
     """
     A session file, ready to be written again.

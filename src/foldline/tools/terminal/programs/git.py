@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from foldline.frozen import frozen
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
@@ -24,7 +24,7 @@ from foldline.tools.terminal.programs.options import (
 from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GitCommand:
     """
     A sub-command: its options, those it always gets, and the first words it may have.

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from foldline.frozen import frozen
 from foldline.tools.description import read_tables
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
@@ -31,7 +31,7 @@ PROGRAMS: Final[Mapping[str, Any]] = read_tables(
 """What is known of every program; what stands nowhere in it goes beyond reading."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedCommand:
     """
     A command that only reads the workspace.
@@ -74,7 +74,7 @@ KINDS: Final[Mapping[str, Callable[[str, WorkingDirectory], bool]]] = {
 """What a value may be: anything, a number with a unit, plain words, a path in the workspace."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionSpec:
     """The options of a program; the value of each is a kind, None for a flag."""
 
@@ -83,7 +83,7 @@ class OptionSpec:
     number: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramArguments:
     """
     The arguments of a program: options with their values in order, and operands.

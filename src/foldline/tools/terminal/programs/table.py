@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import suggest_name
+from foldline.frozen import frozen
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below, find_binary
 from foldline.tools.terminal.programs import scripts, searching
 from foldline.tools.terminal.programs.git import check_git
@@ -29,7 +29,7 @@ anything; or nothing.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """
     One row: its options, what its operands are, and how many it takes at most.
