@@ -95,7 +95,7 @@ class Densities:
             costs: What each takes, in tokens.
             extras: What is added to the worth of some, by their number.
         """
-        worths = self.judge.worths(source, slices)
+        worths = list(self.judge.worths(source, slices))
         if extras:
             worths = [worth + extras.get(line, 0.0) for line, worth in enumerate(worths)]
         if self.account_words:
