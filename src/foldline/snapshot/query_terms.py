@@ -69,11 +69,8 @@ class Focus:
 
 
 def _pairs(text: str) -> list[str]:
-    return [
-        run[start : start + 2]
-        for run in _EAST_ASIAN_RUN.findall(text)
-        for start in range(len(run) - 1)
-    ]
+    runs = [] if text.isascii() else _EAST_ASIAN_RUN.findall(text)
+    return [run[start : start + 2] for run in runs for start in range(len(run) - 1)]
 
 
 Want: TypeAlias = Literal["first", "last", "failure", "count", "rare"]
@@ -199,7 +196,7 @@ def terms(text: str) -> Iterator[Term]:
     for word in words:
         if word not in PLAIN:
             yield from _forms(word)
-    for run in _EAST_ASIAN.findall(text):
+    for run in () if text.isascii() else _EAST_ASIAN.findall(text):
         yield from _east_asian(run)
 
 
