@@ -139,14 +139,44 @@ def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
         "cat .env.example",
         "grep -rn TODO src",
         "grep -rn --include=*.py TODO .",
+        "grep -rn --include=*.?y --exclude=b* TODO .",
         "grep -rn --exclude=.env* --exclude-dir=conf --exclude=harmless TODO .",
         "find . -name '*.py' -exec cat {} +",
+        "find . -name '*.p?' -exec grep -n TODO {} +",
+        "find . -name '*.py'",
         "ls src | xargs echo",
         "echo .env",
     ],
 )
 def test_what_shows_no_such_file_is_not_asked_about(reader, line):
     assert reader.run(line).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"find . -name '\.env' -exec cat {} +",
+        "find . -name '[^x]env' -exec cat {} +",
+        "find . -name '[[:punct:]]env' -exec cat {} +",
+        "find . -name '.env.??' -exec cat {} +",
+        "find . -maxdepth 1 -type f -printf -name -exec cat {} +",
+        "find . -maxdepth 1 -type f -exec grep -h -e -name -e token {} +",
+        "find . -maxdepth 1 -type f -exec cat {} ; -name '*.py'",
+        r"grep -r --include='\.env' token .",
+        "grep -r --include='[^x]env' token .",
+        "grep -r --include='.env.??' token .",
+        "grep -r --exclude='[^.]env' --exclude-dir=conf --exclude=harmless token .",
+        "grep -r --exclude='.env' --include='.env' token .",
+        "grep -r --exclude=none --include='*.py' token .",
+        "grep -r --exclude=.env --exclude=harmless --exclude-dir='[x]conf' token .",
+        "grep -d rec token .",
+    ],
+)
+def test_no_glob_that_means_something_else_to_a_program_hides_such_a_file(reader, kept, line):
+    (kept / ".env.é").write_text(HIDDEN)
+    ran = reader.run(line.replace(" ; ", r" \; "))
+    assert ran.status == "needs_approval", ran
+    assert HIDDEN not in ran.text
 
 
 @pytest.mark.parametrize("line", ["cat .env", "grep -rh token .", "cat < conf/server.key"])

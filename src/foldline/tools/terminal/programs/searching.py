@@ -48,7 +48,7 @@ def _search(
     if len(given.operands) < patterns:
         raise Refused(f"{name}: a pattern is missing.")
     paths = [path for path in given.operands[patterns:] if path != "-"]
-    recurses = "recurse" in given.values("-d", "--directories")
+    recurses = any(one.startswith("rec") for one in given.values("-d", "--directories"))
     whole = name == "rg" or given.has("-r", "--recursive") or recurses
     for path in paths:
         place.check(path)
@@ -64,13 +64,32 @@ def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
     if name == "rg":
         every = given.has("--hidden", "-.", "-u", "--unrestricted", "-g", "--glob", "--iglob")
         return every or not any(part.startswith(".") for part in parts)
-
-    def fits(option: str, names: Sequence[str]) -> bool:
-        return any(fnmatchcase(one, pattern) for pattern in given.values(option) for one in names)
-
-    if given.has("--include") and not fits("--include", parts[-1:]):
+    excluded = given.values("--exclude-dir")
+    if any(_surely_fits(folder, glob) for folder in parts[:-1] for glob in excluded):
         return False
-    return not (fits("--exclude", parts[-1:]) or fits("--exclude-dir", parts[:-1]))
+    # The last one that fits decides; what none fits is searched unless the first is --include.
+    filters = [one for one in given.options if one[0] in {"--include", "--exclude"}]
+    searched = not filters or filters[0][0] != "--include"
+    for option, glob in filters:
+        if option == "--include":
+            searched = searched or _may_fit(parts[-1], glob or "")
+        elif _surely_fits(parts[-1], glob or ""):
+            searched = False
+    return searched
+
+
+def _may_fit(name: str, glob: str) -> bool:
+    return _is_doubtful(name, glob) or fnmatchcase(name, glob)
+
+
+def _surely_fits(name: str, glob: str) -> bool:
+    return fnmatchcase(name, glob) and not _is_doubtful(name, glob)
+
+
+def _is_doubtful(name: str, glob: str) -> bool:
+    """Return True if a program may read a glob in another way than `fnmatchcase`."""
+    # Brackets and backslashes differ from it; ? stands for a byte of a character, too.
+    return any(sign in glob for sign in "[\\/") or ("?" in glob and not name.isascii())
 
 
 PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "valued", "paths"))
@@ -120,6 +139,7 @@ class _Expression:
     def __init__(self, name: str, place: WorkingDirectory, check: Checker) -> None:
         self.name, self.place, self.check = name, place, check
         self.out: list[str] = []
+        self.globs: list[str] = []
         self.runs = self.shows = False
 
     def take(self, word: str, left: list[str]) -> None:
@@ -131,6 +151,8 @@ class _Expression:
             value = left.pop()
             if word in PATHS or (word in MOMENTS and not word.endswith("t")):
                 self.place.check(value)
+            if word == "-name" and not self.shows:  # behind -exec it is too late
+                self.globs.append(value)
             self.out += [word, value]
         elif word == "-exec":
             self._exec(left)
@@ -157,8 +179,7 @@ class _Expression:
         if {"!", "-not", "-o", "-or", ","} & {*self.out}:
             return True
         name = posixpath.basename(below)
-        pairs = zip(self.out, self.out[1:], strict=False)
-        return all(fnmatchcase(name, value) for word, value in pairs if word == "-name")
+        return all(_may_fit(name, glob) for glob in self.globs)
 
 
 XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
