@@ -145,6 +145,7 @@ def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
         "find . -name '*.p?' -exec grep -n TODO {} +",
         "find . -name '*.py'",
         "ls src | xargs echo",
+        "find src -name '*.py' -exec grep -Hn -e -x -e TODO {} +",
         "echo .env",
     ],
 )
@@ -175,6 +176,24 @@ def test_what_shows_no_such_file_is_not_asked_about(reader, line):
 def test_no_glob_that_means_something_else_to_a_program_hides_such_a_file(reader, kept, line):
     (kept / ".env.é").write_text(HIDDEN)
     ran = reader.run(line.replace(" ; ", r" \; "))
+    assert ran.status == "needs_approval", ran
+    assert HIDDEN not in ran.text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd src; echo ../.env | xargs cat",
+        "cd src; echo {workspace}/.env | xargs cat",
+        "cd src; echo env | xargs -I{{}} cat ../.{{}}",
+        "cd src; find .. -maxdepth 0 -name .. -exec grep -r token {{}} +",
+        "cd src; find .. -maxdepth 0 -name .. -exec grep -d recurse token {{}} +",
+        r"find env -maxdepth 0 -exec cat .{{}} \;",
+    ],
+)
+def test_what_is_run_on_unseen_names_may_read_all_of_the_workspace(reader, kept, line):
+    (kept / "env").mkdir()
+    ran = reader.run(line.format(workspace=reader.workspace))
     assert ran.status == "needs_approval", ran
     assert HIDDEN not in ran.text
 

@@ -237,6 +237,11 @@ def check_below(
             raise NeedsApproval(f"It reads {file_path}, which may hold secrets.", "secrets")
 
 
+def check_workspace(place: WorkingDirectory) -> None:
+    """Check the whole workspace for a command that reads what nobody has seen: `check_below`."""
+    check_below(place, os.path.relpath(place.workspace, place.directory))
+
+
 def _files_below(top: str) -> Iterator[str]:
     """Yield the files of a folder by their paths below it, and folders as they are entered."""
     for folder, folders, files in os.walk(top):

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from foldline.tools.terminal.paths import WorkingDirectory, check_below, locate_binary
+from foldline.tools.terminal.paths import (
+    WorkingDirectory,
+    check_below,
+    check_workspace,
+    locate_binary,
+)
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
     CheckedCommand,
@@ -172,7 +177,11 @@ class _Expression:
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
         self.runs = True
-        self.shows = self.shows or body[0] not in NAMING
+        if body[0] not in NAMING:
+            self.shows = True
+            others = any("{}" in word and word != "{}" for word in body)
+            if others or _recurses(checked.arguments):
+                check_workspace(self.place)
 
     def takes(self, below: str) -> bool:
         """Return False if the expression leaves a file out by its name; in doubt it is taken."""
@@ -180,6 +189,14 @@ class _Expression:
             return True
         name = posixpath.basename(below)
         return all(_may_fit(name, glob) for glob in self.globs)
+
+
+def _recurses(arguments: Sequence[str]) -> bool:
+    """Return True if the arguments of a checked program may let it read whole folders."""
+    return any(
+        word in {"-r", "-d"} or word.startswith(("--recursive", "--directories"))
+        for word in arguments
+    )
 
 
 XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
@@ -222,7 +239,7 @@ def check_xargs(
         if sign and not REPLACED.fullmatch(sign):
             raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
     if given.operands and given.operands[0] not in NAMING:
-        check_below(place, ".")
+        check_workspace(place)
     checked = check_inner(given.operands or ("echo",), place, check, name)
     out = (*given.words(XARGS), "--", locate_binary(checked.program), *checked.arguments)
     return CheckedCommand(name, out, forks=True, opaque=True)
