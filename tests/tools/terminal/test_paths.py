@@ -103,6 +103,8 @@ def reader(kept, open_in, mode):
         "base64 .env",
         "diff README.md .env",
         "diff -r conf docs",
+        "diff conf docs",
+        "diff -N . docs",
         "sort .e?v",
         "grep -r token .",
         "grep -rn token",
@@ -144,6 +146,8 @@ def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
         "find . -name '*.py' -exec cat {} +",
         "find . -name '*.p?' -exec grep -n TODO {} +",
         "find . -name '*.py'",
+        "diff src src",
+        "diff -r src src",
         "ls src | xargs echo",
         "find src -name '*.py' -exec grep -Hn -e -x -e TODO {} +",
         "echo .env",
@@ -196,6 +200,18 @@ def test_what_is_run_on_unseen_names_may_read_all_of_the_workspace(reader, kept,
     ran = reader.run(line.format(workspace=reader.workspace))
     assert ran.status == "needs_approval", ran
     assert HIDDEN not in ran.text
+
+
+def test_a_link_below_a_folder_counts_as_what_it_leads_to(reader, kept):
+    (kept / "src" / "settings").symlink_to("../.env")
+    (kept / "src" / "folder").symlink_to("../conf")
+    for line in ("find src -name settings -exec cat {} +", "find src -exec cat {} +"):
+        ran = reader.run(line)
+        assert ran.status == "needs_approval", ran
+        assert HIDDEN not in ran.text
+    assert reader.run("find src -name '*.py' -exec cat {} +").status == "ok"
+    (kept / "src" / "settings").unlink()
+    assert HIDDEN not in reader.run("find src -exec cat {} +").stdout
 
 
 @pytest.mark.parametrize("line", ["cat .env", "grep -rh token .", "cat < conf/server.key"])
