@@ -248,9 +248,11 @@ def _may_hold_secrets(place: WorkingDirectory, top: str, below: str) -> bool:
     return is_sensitive(target.split("/"), place.sensitive)
 
 
-def check_workspace(place: WorkingDirectory) -> None:
+def check_workspace(
+    place: WorkingDirectory, is_read: Callable[[str], bool] = lambda _: True
+) -> None:
     """Check the whole workspace for a command that reads what nobody has seen: `check_below`."""
-    check_below(place, os.path.relpath(place.workspace, place.directory))
+    check_below(place, os.path.relpath(place.workspace, place.directory), is_read)
 
 
 def _files_below(top: str) -> Iterator[str]:
