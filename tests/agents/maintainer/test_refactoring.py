@@ -117,6 +117,30 @@ def test_without_a_yes_nothing_is_edited(tmp_path, ask):
 
 
 @pytest.mark.requirement("E3.3")
+def test_the_difference_is_shown_to_its_last_character(tmp_path):
+    seen, hidden = [], "out = 0" + 500 * " " + "; print('hidden')"
+    given = GOOD | {"new_string": f"    {hidden}\n    # a\x0bb\n"}
+    script = [read(), edit(given), "No."]
+    with refactoring(tmp_path, script, lambda r: seen.append(r) or False) as (helper, _, _server):
+        helper.plan("Floats", STEPS[:1])
+        list(helper.run())
+    assert f"+    {hidden}\n" in seen[0].shown
+    assert "+    # a\\u000bb" in seen[0].shown
+
+
+@pytest.mark.requirement("E3.3")
+def test_a_difference_that_nobody_reads_to_its_end_is_refused(tmp_path):
+    seen, new = [], "x = 1\n" * 4_000 + "print('hidden')\n"
+    script = [read(), edit(NEW | {"new_string": new}), "No."]
+    with refactoring(tmp_path, script, lambda r: seen.append(r) or True) as (helper, _, server):
+        helper.plan("Floats", STEPS[:1])
+        assert [outcome.status for outcome in helper.run()] == ["undone"]
+    assert seen == []
+    assert "too long to be shown" in server.requests[2].text
+    assert not (tmp_path / "shop/app/money.py").exists()
+
+
+@pytest.mark.requirement("E3.3")
 def test_a_file_that_changed_while_the_person_decided_is_not_overwritten(tmp_path):
     path = tmp_path / "shop/app/orders.py"
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -103,6 +104,8 @@ def reader(kept, open_in, mode):
         "base64 .env",
         "diff README.md .env",
         "diff -r conf docs",
+        "diff conf docs",
+        "diff -N . docs",
         "sort .e?v",
         "grep -r token .",
         "grep -rn token",
@@ -139,14 +142,159 @@ def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
         "cat .env.example",
         "grep -rn TODO src",
         "grep -rn --include=*.py TODO .",
+        "grep -rn --include=*.?y --exclude=b* TODO .",
         "grep -rn --exclude=.env* --exclude-dir=conf --exclude=harmless TODO .",
         "find . -name '*.py' -exec cat {} +",
+        "find . -name '*.p?' -exec grep -n TODO {} +",
+        "find . -name '*.py'",
+        "diff src src",
+        "diff -r src src",
         "ls src | xargs echo",
+        "find src -name '*.py' -exec grep -Hn -e -x -e TODO {} +",
         "echo .env",
     ],
 )
 def test_what_shows_no_such_file_is_not_asked_about(reader, line):
     assert reader.run(line).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"find . -name '\.env' -exec cat {} +",
+        "find . -name '[^x]env' -exec cat {} +",
+        "find . -name '[[:punct:]]env' -exec cat {} +",
+        "find . -name '.env.??' -exec cat {} +",
+        "find . -maxdepth 1 -type f -printf -name -exec cat {} +",
+        "find . -maxdepth 1 -type f -exec grep -h -e -name -e token {} +",
+        "find . -maxdepth 1 -type f -exec cat {} ; -name '*.py'",
+        r"grep -r --include='\.env' token .",
+        "grep -r --include='[^x]env' token .",
+        "grep -r --include='.env.??' token .",
+        "grep -r --exclude='[^.]env' --exclude-dir=conf --exclude=harmless token .",
+        "grep -r --exclude='.env' --include='.env' token .",
+        "grep -r --exclude=none --include='*.py' token .",
+        "grep -r --exclude=.env --exclude=harmless --exclude-dir='[x]conf' token .",
+        "grep -d rec token .",
+    ],
+)
+def test_no_glob_that_means_something_else_to_a_program_hides_such_a_file(reader, kept, line):
+    (kept / ".env.é").write_text(HIDDEN)
+    ran = reader.run(line.replace(" ; ", r" \; "))
+    assert ran.status == "needs_approval", ran
+    assert HIDDEN not in ran.text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd src; echo ../.env | xargs cat",
+        "cd src; echo {workspace}/.env | xargs cat",
+        "cd src; echo env | xargs -I{{}} cat ../.{{}}",
+        "cd src; find .. -maxdepth 0 -name .. -exec grep -r token {{}} +",
+        "cd src; find .. -maxdepth 0 -name .. -exec grep -d recurse token {{}} +",
+        r"find env -maxdepth 0 -exec cat .{{}} \;",
+    ],
+)
+def test_what_is_run_on_unseen_names_may_read_all_of_the_workspace(reader, kept, line):
+    (kept / "env").mkdir()
+    ran = reader.run(line.format(workspace=reader.workspace))
+    assert ran.status == "needs_approval", ran
+    assert HIDDEN not in ran.text
+
+
+def test_a_link_below_a_folder_counts_as_what_it_leads_to(reader, kept):
+    (kept / "src" / "settings").symlink_to("../.env")
+    (kept / "src" / "folder").symlink_to("../conf")
+    for line in ("find src -name settings -exec cat {} +", "find src -exec cat {} +"):
+        ran = reader.run(line)
+        assert ran.status == "needs_approval", ran
+        assert HIDDEN not in ran.text
+    assert reader.run("find src -name '*.py' -exec cat {} +").status == "ok"
+    (kept / "src" / "settings").unlink()
+    assert HIDDEN not in reader.run("find src -exec cat {} +").stdout
+
+
+@pytest.fixture
+def committed(kept):
+    """The same, in a repository that keeps all of it, with a link to a folder in a folder."""
+    (kept / "hop").symlink_to("src/deep")
+    for words in ("init -q", "add -Af", "-c user.name=a -c user.email=a@b commit -qm one"):
+        subprocess.run(["git", *words.split()], cwd=kept, check=True, capture_output=True)
+    (kept / ".env").write_text(HIDDEN + "2")
+    (kept / "src" / "app.py").write_text("import os  # TODO\n")
+    return kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git grep token",
+        "git grep --untracked token",
+        "git grep -e token",
+        "cd src; git grep token -- ..",
+        "cd src; git grep token ..",
+        "cd src; git grep token :/",
+        "cd src; git grep token -- :/",
+        "git grep token -- ':!src'",
+        "git grep token -- none/..",
+        "git grep token -- hop/..",
+        "git grep token src --",
+        "git grep token HEAD -- conf",
+        "git grep token HEAD",
+        "git grep token -- '.en?'",
+        "git grep token -- '*/..'",
+        "git log -L1,1:.env",
+        "git log -L 1,1:conf/../.env",
+        "git show -L1,1:.env",
+        "git diff -- '.en?'",
+        "git diff '.e*'",
+        "git diff -- '{workspace}/.en?'",
+        r"git diff -- '\.env'",
+        "git diff -- '[.]env'",
+        "cd src; git diff -- '../.en?'",
+        "cd src; git diff -- ':/.en?'",
+        "git show HEAD -- ':(glob).e*'",
+        "git show HEAD -- ':(icase)CONF/SERVER.key'",
+        "git show HEAD -- 'conf/*'",
+        "git log -p -- 'co?f/*'",
+    ],
+)
+def test_git_needs_a_yes_to_show_such_a_file(committed, open_in, mode, line):
+    terminal = open_in(mode, committed)
+    ran = terminal.run(line.format(workspace=terminal.workspace))
+    assert ran.status == "needs_approval", ran
+    assert HIDDEN not in ran.text
+
+
+def test_without_a_repository_git_compares_whole_folders(reader):
+    ran = reader.run("git diff conf docs")
+    assert ran.status == "needs_approval", ran
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log",
+        "git log --oneline -- '*.py'",
+        "git log -L1,1:src/app.py",
+        "git diff",
+        "git diff HEAD -- src",
+        "git diff src docs",
+        "git diff -- '*.py'",
+        "git diff HEAD -- . ':!*.lock'",
+        "git show HEAD -- 'src/*'",
+        "git show HEAD:src/app.py",
+        "git grep TODO src",
+        "git grep -n 'T.*O' -- src README.md",
+        "git grep TODO -- '*.py'",
+        "git grep -e TODO HEAD -- src",
+        "git ls-files '*'",
+        "git branch --list '*'",
+    ],
+)
+def test_git_shows_other_files_without_a_question(committed, open_in, mode, line):
+    assert open_in(mode, committed).run(line).status == "ok"
 
 
 @pytest.mark.parametrize("line", ["cat .env", "grep -rh token .", "cat < conf/server.key"])

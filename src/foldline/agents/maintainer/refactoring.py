@@ -281,6 +281,7 @@ def _mark(step: str) -> str:
 # --- the tool that edits, only after a person saw the difference and said yes -----------------
 
 LONGEST_DIFF: Final = 20_000
+"""A longer difference is refused: nobody reads it to its end, and nothing of it is left out."""
 
 
 Before: TypeAlias = Callable[[str, str], None]
@@ -334,11 +335,13 @@ def _edit(
 
 
 def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
-    sides = (old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}")
+    # Lines end at \n alone, so that another separator is shown like any other character.
+    sides = (old.split("\n"), new.split("\n"), f"a/{name}", f"b/{name}")
     lines = difflib.unified_diff(*sides, lineterm="", n=2)
-    diff = "\n".join(visible(line, 400) for line in lines)
+    diff = "\n".join(visible(line, len(line)) for line in lines)
     if len(diff) > LONGEST_DIFF:
-        diff = f"{diff[:LONGEST_DIFF]}\n… ({len(diff):,} characters in all)"
+        why = f"{name}: the difference is too long to be shown to a person"
+        raise FoldlineError(f"{why} ({len(diff):,} characters).", hint="Edit it in smaller steps.")
     return ApprovalRequest(
         command=(("edit", name, old, new),),
         shown=diff,

@@ -232,9 +232,27 @@ def check_below(
         if number >= MOST_NAMES:
             why = f"{visible(path)} has too many files to tell whether one may hold secrets."
             raise NeedsApproval(why, "secrets")
-        if is_sensitive(below.split("/"), place.sensitive) and is_read(below):
+        if _may_hold_secrets(place, top, below) and is_read(below):
             file_path = visible(posixpath.normpath(posixpath.join(path, below)))
             raise NeedsApproval(f"It reads {file_path}, which may hold secrets.", "secrets")
+
+
+def _may_hold_secrets(place: WorkingDirectory, top: str, below: str) -> bool:
+    """Return True if the name of a file below a folder, or of what it links to, is sensitive."""
+    if is_sensitive(below.split("/"), place.sensitive):
+        return True
+    whole = Path(top, below)
+    if not whole.is_symlink():
+        return False
+    target = os.path.relpath(os.path.realpath(whole), place.workspace)
+    return is_sensitive(target.split("/"), place.sensitive)
+
+
+def check_workspace(
+    place: WorkingDirectory, is_read: Callable[[str], bool] = lambda _: True
+) -> None:
+    """Check the whole workspace for a command that reads what nobody has seen: `check_below`."""
+    check_below(place, os.path.relpath(place.workspace, place.directory), is_read)
 
 
 def _files_below(top: str) -> Iterator[str]:

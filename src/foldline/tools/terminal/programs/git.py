@@ -7,12 +7,16 @@ possible, and is run only where the kernel confines it.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.tools.terminal.paths import WorkingDirectory
+from foldline.tools.terminal.paths import WorkingDirectory, check_below, check_workspace
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
     CheckedCommand,
@@ -48,6 +52,13 @@ HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
 )
 """Settings that only change how something is shown."""
+
+SHOWING: Final = names(PROGRAMS["words"]["git_showing"])
+
+_DOUBTFUL: Final = frozenset("[\\")
+"""What git reads in another way than `fnmatchcase`."""
+
+_GLOB: Final = _DOUBTFUL | {"*", "?"}
 
 NETWORK: Final = names(PROGRAMS["words"]["git_network"])
 
@@ -109,10 +120,11 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
     if command in RULES:
         RULES[command](given)
     _check_operands(given, place)
+    if command in SHOWING:
+        _check_shown(command, given, place)
     operands = list(given.operands)
-    if given.dashed:  # written again where it stood, between revisions and paths
-        after = len(words) - 1 - list(words).index("--")
-        operands.insert(len(operands) - after, "--")
+    if given.dashed is not None:  # written again where it stood, between revisions and paths
+        operands.insert(given.dashed, "--")
     return [command, *skipped, *row.forced, *given.words(spec), *operands]
 
 
@@ -123,6 +135,58 @@ def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
         if looks or place.has_entry(operand):
             place.check(operand)
+
+
+def _check_shown(command: str, given: ProgramArguments, place: WorkingDirectory) -> None:
+    """Check what a sub-command shows of files that it finds itself, or that no operand names."""
+    named = given.operands
+    if command == "grep":
+        named = named[0 if given.has("-e") else 1 :]
+        _check_searched(given, place)
+    elif command == "diff" and len(named) == 2:
+        # Where there is no repository, it compares two folders with all that is in them.
+        if all(Path(place.directory, path).is_dir() for path in named):
+            for path in named:
+                check_below(place, path)
+    elif command not in {"annotate", "blame"}:
+        for value in given.values("-L"):
+            place.check_names(value.rpartition(":")[2])
+    for operand in named:
+        if operand.startswith(":(") or not _GLOB.isdisjoint(operand):
+            check_workspace(place, partial(_may_match, operand))
+
+
+def _check_searched(given: ProgramArguments, place: WorkingDirectory) -> None:
+    """Check the folders that git grep looks through; a revision stands for all of them."""
+    first = 0 if given.has("-e") else 1
+    # Git takes x/.. away without a look at what x is.
+    paths = [posixpath.normpath(path) for path in given.operands[max(first, given.dashed or 0) :]]
+    known = [path for path in paths if place.has_entry(path)]
+    globs = [] if given.dashed is None else [path for path in paths if _is_glob(path)]
+    if not paths or {*paths} - {*known, *globs}:
+        check_workspace(place)
+    for path in known:
+        check_below(place, path)
+
+
+def _is_glob(pathspec: str) -> bool:
+    return not (pathspec.startswith(":") or _GLOB.isdisjoint(pathspec))
+
+
+def _may_match(pathspec: str, below: str) -> bool:
+    """
+    Return False if a pathspec cannot stand for a file, nor for a folder that it is in.
+
+    Args:
+        pathspec: It may be of any directory; its ``*`` stands for ``/``, too.
+        below: The path of the file below the workspace.
+    """
+    if pathspec.startswith((":!", ":^")):  # these only leave files out
+        return False
+    if pathspec.startswith((":", "/")) or not _DOUBTFUL.isdisjoint(pathspec):
+        return True
+    parts = [part for part in posixpath.normpath(pathspec).split("/") if part not in {".", ".."}]
+    return fnmatchcase(f"/{below}/", "/".join(("*", *parts, "*")).replace("?", "*"))
 
 
 def _check_listing(*names: str) -> Callable[[ProgramArguments], None]:

@@ -88,12 +88,12 @@ class ProgramArguments:
     """
     The arguments of a program: options with their values in order, and operands.
 
-    ``dashed`` says whether ``--`` stood before the operands.
+    ``dashed`` is the number of operands before ``--``, None where it was left out.
     """
 
     options: tuple[tuple[str, str | None], ...]
     operands: tuple[str, ...]
-    dashed: bool = False
+    dashed: int | None = None
 
     def has(self, *names: str) -> bool:
         """Return True if one of these options was given."""
@@ -178,7 +178,8 @@ class _Reading:
         while left:
             word = left.pop()
             if word == "--":
-                return ProgramArguments(tuple(self.found), (*operands, *reversed(left)), True)
+                every = (*operands, *reversed(left))
+                return ProgramArguments(tuple(self.found), every, len(operands))
             if word == "-" or not word.startswith("-"):
                 operands.append(word)
                 if not mixed:

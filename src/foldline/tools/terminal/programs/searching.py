@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from foldline.tools.terminal.paths import WorkingDirectory, check_below, locate_binary
+from foldline.tools.terminal.paths import (
+    WorkingDirectory,
+    check_below,
+    check_workspace,
+    locate_binary,
+)
 from foldline.tools.terminal.programs.options import (
     PROGRAMS,
     CheckedCommand,
@@ -48,7 +53,7 @@ def _search(
     if len(given.operands) < patterns:
         raise Refused(f"{name}: a pattern is missing.")
     paths = [path for path in given.operands[patterns:] if path != "-"]
-    recurses = "recurse" in given.values("-d", "--directories")
+    recurses = any(one.startswith("rec") for one in given.values("-d", "--directories"))
     whole = name == "rg" or given.has("-r", "--recursive") or recurses
     for path in paths:
         place.check(path)
@@ -64,13 +69,32 @@ def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
     if name == "rg":
         every = given.has("--hidden", "-.", "-u", "--unrestricted", "-g", "--glob", "--iglob")
         return every or not any(part.startswith(".") for part in parts)
-
-    def fits(option: str, names: Sequence[str]) -> bool:
-        return any(fnmatchcase(one, pattern) for pattern in given.values(option) for one in names)
-
-    if given.has("--include") and not fits("--include", parts[-1:]):
+    excluded = given.values("--exclude-dir")
+    if any(_surely_fits(folder, glob) for folder in parts[:-1] for glob in excluded):
         return False
-    return not (fits("--exclude", parts[-1:]) or fits("--exclude-dir", parts[:-1]))
+    # The last one that fits decides; what none fits is searched unless the first is --include.
+    filters = [one for one in given.options if one[0] in {"--include", "--exclude"}]
+    searched = not filters or filters[0][0] != "--include"
+    for option, glob in filters:
+        if option == "--include":
+            searched = searched or _may_fit(parts[-1], glob or "")
+        elif _surely_fits(parts[-1], glob or ""):
+            searched = False
+    return searched
+
+
+def _may_fit(name: str, glob: str) -> bool:
+    return _is_doubtful(name, glob) or fnmatchcase(name, glob)
+
+
+def _surely_fits(name: str, glob: str) -> bool:
+    return fnmatchcase(name, glob) and not _is_doubtful(name, glob)
+
+
+def _is_doubtful(name: str, glob: str) -> bool:
+    """Return True if a program may read a glob in another way than `fnmatchcase`."""
+    # Brackets and backslashes differ from it; ? stands for a byte of a character, too.
+    return any(sign in glob for sign in "[\\/") or ("?" in glob and not name.isascii())
 
 
 PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "valued", "paths"))
@@ -120,6 +144,7 @@ class _Expression:
     def __init__(self, name: str, place: WorkingDirectory, check: Checker) -> None:
         self.name, self.place, self.check = name, place, check
         self.out: list[str] = []
+        self.globs: list[str] = []
         self.runs = self.shows = False
 
     def take(self, word: str, left: list[str]) -> None:
@@ -131,6 +156,8 @@ class _Expression:
             value = left.pop()
             if word in PATHS or (word in MOMENTS and not word.endswith("t")):
                 self.place.check(value)
+            if word == "-name" and not self.shows:  # behind -exec it is too late
+                self.globs.append(value)
             self.out += [word, value]
         elif word == "-exec":
             self._exec(left)
@@ -150,15 +177,26 @@ class _Expression:
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
         self.runs = True
-        self.shows = self.shows or body[0] not in NAMING
+        if body[0] not in NAMING:
+            self.shows = True
+            others = any("{}" in word and word != "{}" for word in body)
+            if others or _recurses(checked.arguments):
+                check_workspace(self.place)
 
     def takes(self, below: str) -> bool:
         """Return False if the expression leaves a file out by its name; in doubt it is taken."""
         if {"!", "-not", "-o", "-or", ","} & {*self.out}:
             return True
         name = posixpath.basename(below)
-        pairs = zip(self.out, self.out[1:], strict=False)
-        return all(fnmatchcase(name, value) for word, value in pairs if word == "-name")
+        return all(_may_fit(name, glob) for glob in self.globs)
+
+
+def _recurses(arguments: Sequence[str]) -> bool:
+    """Return True if the arguments of a checked program may let it read whole folders."""
+    return any(
+        word in {"-r", "-d"} or word.startswith(("--recursive", "--directories"))
+        for word in arguments
+    )
 
 
 XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
@@ -201,7 +239,7 @@ def check_xargs(
         if sign and not REPLACED.fullmatch(sign):
             raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
     if given.operands and given.operands[0] not in NAMING:
-        check_below(place, ".")
+        check_workspace(place)
     checked = check_inner(given.operands or ("echo",), place, check, name)
     out = (*given.words(XARGS), "--", locate_binary(checked.program), *checked.arguments)
     return CheckedCommand(name, out, forks=True, opaque=True)

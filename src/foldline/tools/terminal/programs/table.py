@@ -81,10 +81,11 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     operands = given.operands
     if len(operands) > (0 if row.operands == "none" else row.most):
         raise Refused(f"{name}: too many operands.", "The second one may be a file to write.")
+    deep = given.has("-r", "--recursive")
     for operand in operands:
         _check_operand(operand, row, given, place)
-        if name == "diff" and given.has("-r", "--recursive"):
-            check_below(place, operand)
+        if name == "diff":  # of two folders it shows their files even without -r
+            check_below(place, operand, lambda below: deep or "/" not in below)
     if row.bare:
         return CheckedCommand(program, ("--", *operands))
     written = [*row.forced, *given.words(spec)]
