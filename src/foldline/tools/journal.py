@@ -176,7 +176,8 @@ class Journal:
         now = self._clock()
         name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
         entry = JournalEntry(name, now, category, text, tags)
-        append_line(self._path, asdict(entry), "journal")
+        # Whoever names the journal may name a link to it.
+        append_line(Path(os.path.realpath(self._path)), asdict(entry), "journal")
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:

@@ -70,23 +70,24 @@ def _read(path: Path, what: str, most: int) -> bytes | None:
         raise StoreError(f"The {what} {path} cannot be read: {error.strerror}.") from error
 
 
-def append_line(
-    path: Path, line: Mapping[str, Any], what: str, *, hint: str = WRITABLE, flags: int = 0
-) -> None:
+def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = WRITABLE) -> None:
     """
     Add a line of JSON to a file, in one piece and durably; a line that a crash cut off is ended.
+
+    A link at the path is never followed: whoever can make one there must not choose the file.
 
     Args:
         path: The file, which may be made.
         line: What to add.
         what: What errors call the file, such as "journal".
         hint: What errors advise.
-        flags: Further flags of `os.open`, such as ``O_NOFOLLOW``.
 
     Raises:
         StoreError: It cannot be written.
     """
-    flags |= os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    for name in ("O_CLOEXEC", "O_NOFOLLOW"):  # not every system has them
+        flags |= getattr(os, name, 0)
     try:
         with os.fdopen(os.open(path, flags, 0o600), "ab+", buffering=0) as file:
             number = file.fileno()
