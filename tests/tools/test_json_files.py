@@ -1,6 +1,7 @@
 """Lines are added whole and durably, and a file that holds something else is an error."""
 
 import json
+import os
 
 import pytest
 
@@ -22,6 +23,16 @@ def test_a_link_is_not_followed(tmp_path):
     with pytest.raises(StoreError, match=r"The log .* cannot be written"):
         append_line(tmp_path / "link", {}, "log")
     assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_file_that_may_only_be_written_is_added_to(tmp_path):
+    path = tmp_path / "log"
+    append_line(path, {"n": 1}, "log")
+    path.chmod(0o200)
+    append_line(path, {"n": 2}, "log")
+    path.chmod(0o600)
+    assert read_lines(path, "log") == [b'{"n": 1}', b'{"n": 2}']
 
 
 def test_lines_beyond_the_bound_are_an_error(tmp_path):

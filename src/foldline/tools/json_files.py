@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -74,7 +75,8 @@ def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = W
     """
     Add a line of JSON to a file, in one piece and durably; a line that a crash cut off is ended.
 
-    A link at the path is never followed: whoever can make one there must not choose the file.
+    Ending it takes the right to read, adding does not. A link at the path is never followed:
+    whoever can make one there must not choose the file.
 
     Args:
         path: The file, which may be made.
@@ -85,14 +87,11 @@ def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = W
     Raises:
         StoreError: It cannot be written.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-    for name in ("O_CLOEXEC", "O_NOFOLLOW"):  # not every system has them
-        flags |= getattr(os, name, 0)
     try:
-        with os.fdopen(os.open(path, flags, 0o600), "ab+", buffering=0) as file:
+        with _open_to_append(path) as file:
             number = file.fileno()
             size = os.fstat(number).st_size
-            torn = size > 0 and os.pread(number, 1, size - 1) != b"\n"
+            torn = file.readable() and size > 0 and os.pread(number, 1, size - 1) != b"\n"
             whole = (b"\n" if torn else b"") + json.dumps(line).encode("ascii") + b"\n"
             if os.write(number, whole) != len(whole):
                 raise OSError(0, "only a part of the line was written")
@@ -100,3 +99,14 @@ def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = W
     except OSError as error:
         why = f"The {what} {path} cannot be written: {error.strerror}."
         raise StoreError(why, hint=hint) from error
+
+
+def _open_to_append(path: Path) -> FileIO:
+    """Open a file to append to, also for reading where that is allowed."""
+    flags = os.O_CREAT | os.O_APPEND
+    for name in ("O_CLOEXEC", "O_NOFOLLOW"):  # not every system has them
+        flags |= getattr(os, name, 0)
+    try:
+        return os.fdopen(os.open(path, flags | os.O_RDWR, 0o600), "ab+", buffering=0)
+    except PermissionError:  # a log may be one that its writer cannot read
+        return os.fdopen(os.open(path, flags | os.O_WRONLY, 0o600), "ab", buffering=0)
