@@ -182,7 +182,8 @@ class Journal:
 
     def _read(self) -> tuple[list[JournalEntry], int]:
         """Return the entries that are not hidden, in order, and how many lines are none."""
-        found = list(map(_entry, read_lines(self._path, "journal")))
+        lines = read_lines(self._path, "journal", hint="Move it away; a new one is begun.")
+        found = list(map(_entry, lines))
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
         return entries[max(cleared, default=0) :], found.count(None)

@@ -47,9 +47,15 @@ def read_value(
         raise StoreError(why, hint="Move it away, or name another.") from error
 
 
-def read_lines(path: Path, what: str, most: int = 64 << 20) -> list[bytes]:
+def read_lines(path: Path, what: str, most: int = 64 << 20, *, hint: str) -> list[bytes]:
     """
     Return the lines of a file, none where there is no file.
+
+    Args:
+        path: The file.
+        what: What errors call it, such as "journal".
+        most: Bytes that it may have.
+        hint: What errors advise when it has more.
 
     Raises:
         StoreError: The file cannot be read, or has more than ``most`` bytes.
@@ -57,7 +63,7 @@ def read_lines(path: Path, what: str, most: int = 64 << 20) -> list[bytes]:
     data = _read(path, what, most) or b""
     if len(data) > most:
         why = f"The {what} {path} has more than {most >> 20} MB."
-        raise StoreError(why, hint="Move it away; a new one is begun.")
+        raise StoreError(why, hint=hint)
     return [line for line in data.split(b"\n") if line]
 
 

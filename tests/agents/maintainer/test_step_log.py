@@ -83,3 +83,10 @@ def test_a_log_that_is_a_link_is_not_written_through(tmp_path):
         log.add("a", "begin", checkpoint="c")
     assert (tmp_path / "file").read_text() == "of somebody else"
     assert log.of("a").state == "planned"
+
+
+def test_a_log_that_is_too_large_is_kept_for_undoing_steps(tmp_path):
+    with (tmp_path / "log").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(StoreError, match="keep it"):
+        StepLog(tmp_path / "log")

@@ -99,7 +99,8 @@ class StepLog:
     _known: dict[str, StepProgress] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for line in read_lines(self.path, "log"):
+        hint = "Move it away, and keep it: it has what undoing an unfinished step needs."
+        for line in read_lines(self.path, "log", hint=hint):
             with suppress(*UNREADABLE):
                 value = json.loads(line)
                 step = str(value["step"])
