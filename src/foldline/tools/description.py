@@ -76,6 +76,20 @@ def describe_tool(name: str, package: str = "foldline.tools") -> ToolDescription
     return ToolDescription(name, **read_tables(package, "tools.toml")[name])
 
 
+def return_errors(act: Action) -> Action:
+    """Return an action that reports what was wrong with a call instead of raising it."""
+
+    def act_or_report(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return act(given)
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
+        except FoldlineError as error:
+            return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
+
+    return act_or_report
+
+
 @cache
 def read_tables(package: str, file: str) -> dict[str, dict[str, Any]]:
     """Return the tables of a TOML file in a package."""
