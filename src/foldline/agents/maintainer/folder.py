@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
@@ -142,7 +142,7 @@ def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
     notes = [{name: getattr(note, name) for name in names} for note in newest]
     return build_stats(one) | {
         "open": list(task_lines(one.knowledge)),
-        "conflicts": [asdict(found) for found in one.conflicts()],
+        "conflicts": [found.to_dict() for found in one.conflicts()],
         "all_notes": notes,
         "survey": one.survey().to_dict(),
     }
