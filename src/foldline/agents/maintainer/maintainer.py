@@ -26,6 +26,7 @@ from foldline.agents.maintainer.folder import MaintainerFolder
 from foldline.agents.maintainer.knowledge import (
     CodebaseKnowledge,
     KnowledgeRecord,
+    RecordResult,
     knowledge_tools,
 )
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
@@ -302,7 +303,11 @@ class CodebaseMaintainer:
         """
         named = tuple(tags or ())
         piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
-        return self.knowledge.keep(piece).id
+        return self.keep(piece).id
+
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
+        """Bring a piece of information to where it lives; see `route`."""
+        return self.knowledge.keep(piece)
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where notes, memory and codebase contradict each other."""
