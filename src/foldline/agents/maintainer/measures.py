@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -56,11 +57,12 @@ LONGEST_LINE: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class SurveyedFile:
-    """A text file: its path in the codebase, its language ("" unknown), its text."""
+    """A text file: its path in the codebase, its language ("" unknown), its text, its hash."""
 
     path: str
     language: str
     text: str
+    hash: str
 
     @property
     def lines(self) -> int:
@@ -99,9 +101,10 @@ def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
         if is_sensitive(path.split("/")):
             continue
         with suppress(FoldlineError, OSError, UnicodeDecodeError):
-            text = root.read(root.parts(path), largest).data.decode("utf-8")
+            data = root.read(root.parts(path), largest).data
+            text = data.decode("utf-8")
             if "\0" not in text:
-                yield SurveyedFile(path, language(path), text)
+                yield SurveyedFile(path, language(path), text, hashlib.sha256(data).hexdigest())
 
 
 _MARKER: Final = re.compile(
