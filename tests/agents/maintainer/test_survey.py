@@ -135,6 +135,7 @@ def test_what_git_says_is_read_and_nothing_else_of_it():
     found = parse_log("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
     assert (found.seen, found.newest) == (1, 1_700_000_000)
     assert found.commits == {"a.py": 1, "img.png": 1}
+    assert found.lines == {"a.py": 4, "img.png": 0}
 
 
 def test_wrong_settings_and_folders_are_named(tmp_path):

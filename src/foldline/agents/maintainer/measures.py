@@ -134,7 +134,7 @@ def find_markers(source: SurveyedFile) -> Iterator[Marker]:
             yield Marker(found[1], source.path, number, text)
 
 
-_ROW: Final = re.compile(r"(?:\d+|-)\t(?:\d+|-)\t(.+)")
+_ROW: Final = re.compile(r"(\d+|-)\t(\d+|-)\t(.+)")
 _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 
 
@@ -143,11 +143,13 @@ class FileHistory:
     """
     What git tells about the last commits.
 
-    ``commits`` counts by path the commits that touched a file, ``authors`` the people who did.
-    ``seen`` is the number of commits that were looked at; ``trouble`` says why there are none.
+    ``commits`` counts by path the commits that touched a file, ``lines`` those that were added or
+    removed, ``authors`` the people who touched it. ``seen`` is the number of commits that were
+    looked at; ``trouble`` says why there are none.
     """
 
     commits: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
     authors: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     newest: int = 0
@@ -175,6 +177,7 @@ def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory
 def parse_log(text: str) -> FileHistory:
     """Read what ``git log --numstat`` said."""
     commits: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
     people: dict[str, set[str]] = {}
     seen, newest, author = 0, 0, ""
     for line in text.splitlines():
@@ -184,10 +187,12 @@ def parse_log(text: str) -> FileHistory:
             continue
         row = _ROW.fullmatch(line)
         if row is not None:
-            commits[row[1]] += 1
-            people.setdefault(row[1], set()).add(author)
+            path = row[3]
+            commits[path] += 1
+            lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
+            people.setdefault(path, set()).add(author)
     authors = {path: len(names) for path, names in people.items()}
-    return FileHistory(dict(commits), authors, seen, newest)
+    return FileHistory(dict(commits), dict(lines), authors, seen, newest)
 
 
 MOST_FUNCTIONS: Final = 500
