@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
@@ -100,6 +100,9 @@ class ActionTool:
     """Does what the argument ``action`` says: the method ``_add`` is the action "add"."""
 
     described: ClassVar[ToolDescription]
+    name: ClassVar[str]
+    description: ClassVar[str]
+    labels: ClassVar[frozenset[str]]
 
     def execute(self, /, action: str, **arguments: Any) -> str:
         """
@@ -138,7 +141,10 @@ class ActionTool:
     @property
     def tool(self) -> Tool:
         """The tool, for an agent."""
-        return self.described.tool(lambda given: self.output(**given))
+        own = replace(
+            self.described, name=self.name, description=self.description, labels=tuple(self.labels)
+        )
+        return own.tool(lambda given: self.output(**given))
 
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
         """Return the arguments that count: a model fills in what it does not need with nothing."""
