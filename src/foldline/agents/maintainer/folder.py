@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _ODD: Final = re.compile(r"[^\w-]+")
 
-FILES: Final = ("sessions.db", "memory.db", "approvals.jsonl", "refactoring.jsonl", "history")
-
 
 @dataclass(frozen=True, slots=True)
 class MaintainerFolder:
@@ -37,18 +35,10 @@ class MaintainerFolder:
     The folder of a maintainer, and what lies where in it.
 
     It never lies in the codebase: who writes the code must not write what is known about it.
-    ``sessions`` is the archive with the conversation, ``memory`` the file of the memory,
-    ``approvals`` the log of what was asked and allowed, ``refactoring`` that of refactorings,
-    ``history`` what was typed on the command line.
     """
 
     folder: Path
     notes: Path
-    sessions: Path
-    memory: Path
-    approvals: Path
-    refactoring: Path
-    history: Path
 
     @classmethod
     def of(
@@ -82,8 +72,32 @@ class MaintainerFolder:
             hint = "Keep it elsewhere: what is known about the code is not part of it."
             raise InputError(f"{folder} lies in the codebase", field="home", hint=hint)
         make_folder(folder)
-        notes = folder / "notes" if notes is None else Path(notes)
-        return cls(folder, notes, *(folder / name for name in FILES))
+        return cls(folder, folder / "notes" if notes is None else Path(notes))
+
+    @property
+    def sessions(self) -> Path:
+        """The archive with the conversation."""
+        return self.folder / "sessions.db"
+
+    @property
+    def memory(self) -> Path:
+        """The file of the memory."""
+        return self.folder / "memory.db"
+
+    @property
+    def approvals(self) -> Path:
+        """The log of what was asked and allowed."""
+        return self.folder / "approvals.jsonl"
+
+    @property
+    def refactoring(self) -> Path:
+        """The log of refactorings."""
+        return self.folder / "refactoring.jsonl"
+
+    @property
+    def history(self) -> Path:
+        """What was typed on the command line."""
+        return self.folder / "history"
 
     def keep_undone(self, step: str, patch: bytes) -> Path:
         """Keep what a step had made of files before it was undone."""
