@@ -23,7 +23,6 @@ from typing import Final, Self
 from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals
 from foldline.tools.sensitive import SENSITIVE
-from foldline.tools.terminal.confinement import Confinement
 from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.order import TerminalLimits, run_order
 from foldline.tools.terminal.paths import WorkingDirectory
@@ -42,7 +41,7 @@ from foldline.tools.terminal.results import (
     Status,
     clean_output,
 )
-from foldline.tools.terminal.sandbox import Mode, choose_confinement
+from foldline.tools.terminal.sandbox import Confinement, Mode, choose_confinement
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""
