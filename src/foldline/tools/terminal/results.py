@@ -68,9 +68,17 @@ class CommandResult:
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return it as JSON values, without the texts."""
-        texts = ("stdout", "stderr", "notes", "request")
-        kept = {name: getattr(self, name) for name in self.__slots__ if name not in texts}
-        return kept | {"codes": list(self.codes), "seconds": round(self.seconds, 3)}
+        return {
+            "status": self.status,
+            "command": self.command,
+            "codes": list(self.codes),
+            "reason": self.reason,
+            "handle": self.handle,
+            "truncated": self.truncated,
+            "sandbox": self.sandbox,
+            "directory": self.directory,
+            "seconds": round(self.seconds, 3),
+        }
 
 
 ESCAPES: Final = re.compile(
