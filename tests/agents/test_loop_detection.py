@@ -3,7 +3,7 @@ import string
 
 import pytest
 
-from foldline.agents.limits import (
+from foldline.agents.loop_detection import (
     LoopDetector,
     LoopSettings,
     RepetitionDetector,

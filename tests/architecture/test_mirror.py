@@ -13,7 +13,7 @@ TESTS = ROOT / "tests"
 
 PROVED_IN = {
     "agents/maintainer/test_maintainer.py": "agents/maintainer/folder.py "
-    "agents/maintainer/questions.py",
+    "agents/maintainer/questions.py agents/maintainer/reports.py",
     "agents/test_loop.py": "agents/run_state.py",
     "formats/test_detect.py": "formats/dialect.py",
     "formats/test_files.py": "formats/recording.py",

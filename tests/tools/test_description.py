@@ -10,7 +10,7 @@ from foldline.agents.maintainer.knowledge import AUTHORITIES, VOLATILITIES
 from foldline.memory.chunk import Kind
 from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import KINDS, LEVELS, STATUSES
-from foldline.tools import ToolOutput
+from foldline.tools import MemoryTool, RAGTool, ToolOutput
 from foldline.tools.arguments import check_schema
 from foldline.tools.description import ToolDescription, describe_tool
 
@@ -70,3 +70,20 @@ def test_a_model_sees_the_arguments_of_the_actions_that_it_may_choose():
 def test_a_choice_is_between_all_that_there_is(name, argument, known):
     package = "foldline.agents" if name == "record" else "foldline.tools"
     assert describe_tool(name, package).arguments[argument]["enum"] == list(known)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "label"),
+    [(MemoryTool, "memory", "write"), (RAGTool, "knowledge", "knowledge")],
+)
+def test_a_tool_of_actions_has_its_name_words_and_labels(kind, name, label):
+    assert (kind.name, kind.labels) == (name, {label})
+    assert kind.description == describe_tool(name).description
+
+
+def test_a_class_of_a_program_may_name_a_tool_of_actions_otherwise(tmp_path):
+    class Diary(MemoryTool):
+        name = "diary"
+
+    with Diary(path=tmp_path / "memory.db") as diary:
+        assert (diary.tool.name, diary.tool.labels) == ("diary", MemoryTool.labels)

@@ -112,6 +112,15 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path):
     assert [e.text for e in reversed(entries) if e.text[0] == "a"] == [f"a {n}" for n in range(60)]
 
 
+def test_a_journal_may_be_named_by_a_link(journal, tmp_path):
+    journal.add("issue", "first")
+    (tmp_path / "link").symlink_to(journal._path)
+    linked = Journal(tmp_path / "link")
+    linked.add("issue", "second")
+    assert {entry.text for entry in journal.entries()} == {"first", "second"}
+    assert linked.stats().total == 2
+
+
 def test_a_folder_that_is_not_there_is_a_store_error(tmp_path):
     with pytest.raises(StoreError, match="cannot be written"):
         Journal(tmp_path / "none" / "dev.jsonl").add("issue", "x")

@@ -8,9 +8,7 @@ from tests.children import launch
 from foldline import Config, Session
 from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
-from foldline.tools import ErrorCode, Workspace
-from foldline.tools.replacements import Replacement
-from foldline.tools.workspace import FileBounds
+from foldline.tools import ErrorCode, FileBounds, Replacement, Workspace
 
 
 @pytest.fixture
@@ -174,8 +172,8 @@ def test_links_out_of_the_folder_are_neither_read_nor_written(root, tmp_path_fac
 def test_two_processes_that_change_one_file_lose_no_change(root):
     code = """
 import sys
-from foldline.tools import Workspace
-from foldline.tools.replacements import Replacement
+from foldline.tools import Replacement, Workspace
+
 who, root = sys.argv[1:]
 workspace, done = Workspace(root), 0
 while done < 25:

@@ -5,8 +5,8 @@ from foldline.agents.checkpoint import WorkspaceChanges as WorkspaceChanges
 from foldline.agents.limits import AgentLimits as AgentLimits
 from foldline.agents.limits import AgentResult as AgentResult
 from foldline.agents.limits import AgentSpending as AgentSpending
-from foldline.agents.limits import LoopSettings as LoopSettings
 from foldline.agents.loop import pinned_in as pinned_in
+from foldline.agents.loop_detection import LoopSettings as LoopSettings
 from foldline.agents.run_state import ContextCompacted as ContextCompacted
 from foldline.agents.run_state import Event as Event
 from foldline.agents.run_state import ModelAnswered as ModelAnswered

@@ -9,8 +9,9 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Self
 
-from foldline.agents.limits import AgentLimits, AgentResult, LoopSettings
+from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.loop import run_events
+from foldline.agents.loop_detection import LoopSettings
 from foldline.agents.run_state import AgentSetup, ChatModel, Event, RunFinished
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.errors import FoldlineError, InputError, StoreError

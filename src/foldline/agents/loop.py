@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 from typing import Any, Final
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
-from foldline.agents.limits import RepetitionDetector
+from foldline.agents.loop_detection import RepetitionDetector
 from foldline.agents.run_state import (
     ENDS,
     AgentSetup,

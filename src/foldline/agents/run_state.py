@@ -17,14 +17,8 @@ from foldline.agents.checkpoint import (
     save_checkpoint,
     touched_paths,
 )
-from foldline.agents.limits import (
-    AgentLimits,
-    AgentResult,
-    AgentSpending,
-    LoopDetector,
-    LoopSettings,
-    Status,
-)
+from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending, Status
+from foldline.agents.loop_detection import LoopDetector, LoopSettings
 from foldline.core.asks import Stop
 from foldline.core.retention_settings import FileSettings
 from foldline.engine.receipt import Receipt

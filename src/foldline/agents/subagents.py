@@ -28,7 +28,8 @@ from foldline.stores.protocol import Store
 from foldline.tools.description import describe_tool, read_tables
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.output import Status as OutputStatus
-from foldline.tools.registry import READ_ONLY, Permissions, ToolRegistry, ToolView
+from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
+from foldline.tools.registry import ToolRegistry
 from foldline.tools.spec import Tool
 from foldline.tools.toolset import CombinedToolset, Toolset
 

@@ -284,7 +284,7 @@ class Approvals:
             **{name: value for name, value in asdict(request).items() if name != "scopes"},
         }
         with self._lock:
-            append_line(self.audit, line, "log of approvals", hint=UNLOGGED, flags=os.O_NOFOLLOW)
+            append_line(self.audit, line, "log of approvals", hint=UNLOGGED)
 
 
 # --- ways of asking ------------------------------------------------------------------------

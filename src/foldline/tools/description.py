@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 from foldline.errors import FoldlineError, InputError
-from foldline.frozen import field, frozen
+from foldline.frozen import field, frozen, replace
 from foldline.tools.arguments import Schema, check_arguments, object_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, AsyncAction, Tool
@@ -76,6 +76,20 @@ def describe_tool(name: str, package: str = "foldline.tools") -> ToolDescription
     return ToolDescription(name, **read_tables(package, "tools.toml")[name])
 
 
+def return_errors(act: Action) -> Action:
+    """Return an action that reports what was wrong with a call instead of raising it."""
+
+    def act_or_report(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return act(given)
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
+        except FoldlineError as error:
+            return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
+
+    return act_or_report
+
+
 @cache
 def read_tables(package: str, file: str) -> dict[str, dict[str, Any]]:
     """Return the tables of a TOML file in a package."""
@@ -86,6 +100,9 @@ class ActionTool:
     """Does what the argument ``action`` says: the method ``_add`` is the action "add"."""
 
     described: ClassVar[ToolDescription]
+    name: ClassVar[str]
+    description: ClassVar[str]
+    labels: ClassVar[frozenset[str]]
 
     def execute(self, /, action: str, **arguments: Any) -> str:
         """
@@ -124,7 +141,10 @@ class ActionTool:
     @property
     def tool(self) -> Tool:
         """The tool, for an agent."""
-        return self.described.tool(lambda given: self.output(**given))
+        own = replace(
+            self.described, name=self.name, description=self.description, labels=tuple(self.labels)
+        )
+        return own.tool(lambda given: self.output(**given))
 
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
         """Return the arguments that count: a model fills in what it does not need with nothing."""

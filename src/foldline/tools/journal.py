@@ -177,12 +177,14 @@ class Journal:
         now = self._clock()
         name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
         entry = JournalEntry(name, now, category, text, tags)
-        append_line(self._path, asdict(entry), "journal")
+        # Whoever names the journal may name a link to it.
+        append_line(Path(os.path.realpath(self._path)), asdict(entry), "journal")
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
         """Return the entries that are not hidden, in order, and how many lines are none."""
-        found = list(map(_entry, read_lines(self._path, "journal")))
+        lines = read_lines(self._path, "journal", hint="Move it away; a new one is begun.")
+        found = list(map(_entry, lines))
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
         return entries[max(cleared, default=0) :], found.count(None)

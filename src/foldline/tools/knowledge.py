@@ -56,6 +56,8 @@ class RAGTool(ActionTool):
     """
 
     described = describe_tool("knowledge")
+    name, description = described.name, described.description
+    labels = frozenset(described.labels)
 
     def __init__(
         self,

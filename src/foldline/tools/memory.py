@@ -35,6 +35,8 @@ class MemoryTool(ActionTool):
     """
 
     described = describe_tool("memory")
+    name, description = described.name, described.description
+    labels = frozenset(described.labels)
 
     def __init__(
         self,

@@ -3,11 +3,13 @@ from __future__ import annotations
 import pytest
 from tests.growth import grows_linearly, repeated
 
-from foldline import BudgetError
+from foldline import BudgetError, InputError, StoreError
 from foldline.agents.maintainer import ExplorationBudget, Trail
 from foldline.agents.maintainer.exploration import (
+    ExplorationWatch,
     describe_exploration,
     next_probes,
+    probe_tool,
     stop_reason,
 )
 from foldline.agents.maintainer.measures import ComplexityReport, Function
@@ -91,3 +93,16 @@ def test_paths_in_commands_are_found_in_linear_time(piece):
 def test_a_budget_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(BudgetError):
         ExplorationBudget(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(InputError("no such folder"), "invalid_arguments"), (StoreError("gone"), "unavailable")],
+)
+def test_a_survey_that_cannot_be_made_is_an_answer_of_the_tool(error, code):
+    def fail():
+        raise error
+
+    output = probe_tool(fail, ExplorationWatch(ExplorationBudget())).run({})
+    assert output.code == code
+    assert str(error) in output.text

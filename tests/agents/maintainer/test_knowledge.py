@@ -75,6 +75,12 @@ def test_two_notes_about_one_place_are_named_and_the_person_is_right(known):
     (conflict,) = known.conflicts()
     assert conflict.kind == "disagree"
     assert conflict.right == theirs.id
+    assert conflict.to_dict() == {
+        "kind": "disagree",
+        "ids": (theirs.id, mine.id),
+        "right": theirs.id,
+        "why": conflict.why,
+    }
     assert known.notes.read(theirs.id).level == "project"
 
 

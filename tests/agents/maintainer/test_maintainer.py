@@ -177,11 +177,9 @@ def test_commands_that_do_more_than_read_are_refused_without_a_person(bare):
 
 
 def test_a_piece_goes_where_the_rule_says(bare):
-    assert bare.knowledge.keep(KnowledgeRecord("t", "c", volatility="work")).layer == "memory"
-    assert (
-        bare.knowledge.keep(KnowledgeRecord("t", "c", authority="workspace")).layer == "terminal"
-    )
-    assert bare.knowledge.keep(KnowledgeRecord("t", "c")).layer == "notes"
+    assert bare.keep(KnowledgeRecord("t", "c", volatility="work")).layer == "memory"
+    assert bare.keep(KnowledgeRecord("t", "c", authority="workspace")).layer == "terminal"
+    assert bare.keep(KnowledgeRecord("t", "c")).layer == "notes"
 
 
 def test_wrong_arguments_are_named(tmp_path, bare):

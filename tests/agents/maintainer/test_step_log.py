@@ -73,3 +73,20 @@ def test_half_a_line_and_lines_of_others_are_passed_over(tmp_path):
 def test_a_log_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(StoreError):
         StepLog(tmp_path)
+
+
+def test_a_log_that_is_a_link_is_not_written_through(tmp_path):
+    (tmp_path / "file").write_text("of somebody else")
+    (tmp_path / "log").symlink_to(tmp_path / "file")
+    log = StepLog(tmp_path / "log")
+    with pytest.raises(StoreError, match="cannot be written"):
+        log.add("a", "begin", checkpoint="c")
+    assert (tmp_path / "file").read_text() == "of somebody else"
+    assert log.of("a").state == "planned"
+
+
+def test_a_log_that_is_too_large_is_kept_for_undoing_steps(tmp_path):
+    with (tmp_path / "log").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(StoreError, match="keep it"):
+        StepLog(tmp_path / "log")

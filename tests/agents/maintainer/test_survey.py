@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+from hashlib import sha256
 
 import pytest
 from tests.agents.maintainer.world import codebase, git
@@ -71,7 +72,7 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
     (tmp_path / "link.py").symlink_to("/etc/passwd")
     (tmp_path / "loop").symlink_to(tmp_path)
     found = survey_codebase(tmp_path, SurveySettings(largest=15_000))
-    assert set(found.sizes) == {"big.py", "min.js"}
+    assert set(found.sizes) == set(found.hashes) == {"big.py", "min.js"}
     assert found.markers == ()
     assert survey_codebase(tmp_path, SurveySettings(largest=100)).files == 0
     assert survey_codebase(tmp_path, SurveySettings(files=1)).files <= 1
@@ -80,7 +81,7 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
 def test_a_link_to_a_name_that_no_file_can_have_breaks_no_survey(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to("a" * 300)
-    assert set(survey_codebase(tmp_path).sizes) == {"a.py"}
+    assert survey_codebase(tmp_path).hashes == {"a.py": sha256(b"x = 1\n").hexdigest()}
 
 
 def test_functions_are_said_before_what_was_left_for_later(tmp_path):
@@ -134,6 +135,7 @@ def test_what_git_says_is_read_and_nothing_else_of_it():
     found = parse_log("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
     assert (found.seen, found.newest) == (1, 1_700_000_000)
     assert found.commits == {"a.py": 1, "img.png": 1}
+    assert found.lines == {"a.py": 4, "img.png": 0}
 
 
 def test_wrong_settings_and_folders_are_named(tmp_path):

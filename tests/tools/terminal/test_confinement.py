@@ -13,17 +13,13 @@ from tests.children import launch
 
 from foldline.errors import BudgetError
 from foldline.tools.terminal import sandbox
-from foldline.tools.terminal.confinement import (
-    Bubblewrap,
-    Landlock,
-    Unconfined,
-    compile_filter,
-    machine,
-)
+from foldline.tools.terminal.bubblewrap import Bubblewrap
+from foldline.tools.terminal.landlock import Landlock
 from foldline.tools.terminal.order import PipelineStage, Profile, TerminalLimits, run_order
 from foldline.tools.terminal.paths import find_binary
 from foldline.tools.terminal.refusal import Refused
-from foldline.tools.terminal.sandbox import escapes
+from foldline.tools.terminal.sandbox import Unconfined, escapes
+from foldline.tools.terminal.seccomp import compile_filter, machine
 
 pytestmark = pytest.mark.requirement("T7")
 

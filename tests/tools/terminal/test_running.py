@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from foldline.tools.terminal.confinement import Unconfined
 from foldline.tools.terminal.order import PipelineStage, TerminalLimits, run_order
 from foldline.tools.terminal.paths import find_binary
+from foldline.tools.terminal.sandbox import Unconfined
 
 pytestmark = pytest.mark.requirement("T7")
 

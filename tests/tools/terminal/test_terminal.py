@@ -9,7 +9,7 @@ import pytest
 from foldline.errors import BudgetError, RecallError
 from foldline.tools import Terminal
 from foldline.tools.approvals import ApprovalAnswer, Approvals, ApprovalSettings, PromptQueue
-from foldline.tools.terminal import TerminalLimits
+from foldline.tools.terminal import OutputStore, TerminalLimits
 
 pytestmark = pytest.mark.requirement("T7")
 
@@ -78,6 +78,14 @@ def test_long_output_is_kept_under_a_handle(project, open_in):
     assert page.start == 10_000
     with pytest.raises(RecallError):
         terminal.more("out-nothing")
+
+
+def test_terminals_may_keep_their_outputs_in_one_place(project, open_in):
+    kept, limits = OutputStore(), TerminalLimits(visible_output=1_000)
+    one, other = (open_in("none", project, limits=limits, keeping=kept) for _ in range(2))
+    (project / "long").write_text("".join(f"line {n}\n" for n in range(2_000)))
+    handle = one.run("cat long").handle
+    assert other.more(handle, 7).text.startswith("line 1\n")
 
 
 def test_endless_commands_are_stopped(project, open_in):

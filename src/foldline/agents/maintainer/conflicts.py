@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
 from foldline.agents.loop import open_calls
@@ -136,6 +137,10 @@ class RecordConflict:
     ids: tuple[str, ...]
     right: str
     why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
 
 
 Authority: TypeAlias = Literal["workspace", "person", "agent"]

@@ -20,7 +20,7 @@ from foldline.core.validation import positive, whole
 from foldline.frozen import frozen, replace
 from foldline.relevance.terms import terms
 from foldline.tokens.estimate import estimate
-from foldline.tools.description import describe_tool
+from foldline.tools.description import describe_tool, return_errors
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 from foldline.values.messages import Message, ToolCall
@@ -271,4 +271,4 @@ def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) ->
         question = given.get("question") or watch.question
         return ToolOutput(describe_exploration(survey(), watch.trail, watch.budget, question))
 
-    return describe_tool("next_probe", "foldline.agents").tool(act)
+    return describe_tool("next_probe", "foldline.agents").tool(return_errors(act))

@@ -1,35 +1,19 @@
-"""What a maintainer keeps outside of the codebase: a folder for each, and the reports in it."""
+"""Where a maintainer keeps what it knows: outside of the codebase, one folder for each."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from datetime import UTC, datetime
 from hashlib import sha256
-from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Final, Self
 
-from foldline.agents.maintainer.questions import task_lines
-from foldline.agents.maintainer.survey import CodebaseSurvey, render_survey
 from foldline.atomic_files import replace_file
-from foldline.errors import InputError, StoreError
+from foldline.errors import InputError
 from foldline.frozen import frozen
 from foldline.settings.sources import data_folder, make_folder
-from foldline.tools.terminal.refusal import visible
-
-if TYPE_CHECKING:
-    from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 
 _ODD: Final = re.compile(r"[^\w-]+")
-
-FILES: Final = ("sessions.db", "memory.db", "approvals.jsonl", "refactoring.jsonl", "history")
 
 
 @frozen
@@ -38,18 +22,10 @@ class MaintainerFolder:
     The folder of a maintainer, and what lies where in it.
 
     It never lies in the codebase: who writes the code must not write what is known about it.
-    ``sessions`` is the archive with the conversation, ``memory`` the file of the memory,
-    ``approvals`` the log of what was asked and allowed, ``refactoring`` that of refactorings,
-    ``history`` what was typed on the command line.
     """
 
     folder: Path
     notes: Path
-    sessions: Path
-    memory: Path
-    approvals: Path
-    refactoring: Path
-    history: Path
 
     @classmethod
     def of(
@@ -83,8 +59,32 @@ class MaintainerFolder:
             hint = "Keep it elsewhere: what is known about the code is not part of it."
             raise InputError(f"{folder} lies in the codebase", field="home", hint=hint)
         make_folder(folder)
-        notes = folder / "notes" if notes is None else Path(notes)
-        return cls(folder, notes, *(folder / name for name in FILES))
+        return cls(folder, folder / "notes" if notes is None else Path(notes))
+
+    @property
+    def sessions(self) -> Path:
+        """The archive with the conversation."""
+        return self.folder / "sessions.db"
+
+    @property
+    def memory(self) -> Path:
+        """The file of the memory."""
+        return self.folder / "memory.db"
+
+    @property
+    def approvals(self) -> Path:
+        """The log of what was asked and allowed."""
+        return self.folder / "approvals.jsonl"
+
+    @property
+    def refactoring(self) -> Path:
+        """The log of refactorings."""
+        return self.folder / "refactoring.jsonl"
+
+    @property
+    def history(self) -> Path:
+        """What was typed on the command line."""
+        return self.folder / "history"
 
     def keep_undone(self, step: str, patch: bytes) -> Path:
         """Keep what a step had made of files before it was undone."""
@@ -100,127 +100,3 @@ class MaintainerFolder:
         folder = self.folder / "reports"
         folder.mkdir(exist_ok=True)
         return folder / f"maintainer_report_{session}.{ending}"
-
-
-# --- reports ---------------------------------------------------------------------------------
-
-
-def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
-    """
-    Return the figures of a maintainer.
-
-    ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
-    """
-    elapsed = datetime.now(UTC) - one.started
-    watch, known, trail = one.watch, one.knowledge, one.watch.trail
-    return {
-        "session_info": {
-            "session_id": one.session_id,
-            "project": one.project_name,
-            "codebase": str(one.root.path),
-            "started": one.started.isoformat(timespec="seconds"),
-            "duration_seconds": round(elapsed.total_seconds(), 3),
-        },
-        "activity": {
-            "commands_executed": watch.commands,
-            "notes_created": known.created,
-            "issues_found": known.blockers,
-        },
-        "exploration": {
-            "looks": len(trail.looks),
-            "files": len(trail.files),
-            "tokens": trail.tokens,
-            "novelty": round(trail.novelty(watch.budget.window), 3),
-        },
-        "conversation": _conversation(one),
-        "notes": one.note_tool.run({"action": "summary"}),
-    }
-
-
-def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
-    """Return the figures with what is open, what does not hold any more, and the survey."""
-    names, newest = ("id", "type", "title", "source"), one.knowledge.all_notes()[:200]
-    notes = [{name: getattr(note, name) for name in names} for note in newest]
-    return build_stats(one) | {
-        "open": list(task_lines(one.knowledge)),
-        "conflicts": [asdict(found) for found in one.conflicts()],
-        "all_notes": notes,
-        "survey": one.survey().to_dict(),
-    }
-
-
-def save_report(one: CodebaseMaintainer, report: dict[str, Any]) -> dict[str, Any]:
-    """
-    Write a report as JSON and as a page, and return it with the names of both files.
-
-    Raises:
-        StoreError: They cannot be written.
-    """
-    try:
-        file = one.place.report(one.session_id, "json")
-        page = one.place.report(one.session_id, "html")
-        text = json.dumps(report, ensure_ascii=False, indent=2, default=str)
-        replace_file(file, f"{text}\n".encode("utf-8", "replace"))
-        replace_file(page, report_page(report, one.survey()).encode("utf-8", "replace"))
-    except OSError as error:
-        raise StoreError(f"The report cannot be written: {error.strerror}.") from error
-    return report | {"report_file": str(file), "report_page": str(page)}
-
-
-def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
-    """Return the figures of all days; nothing where no model ever answered."""
-    if one.opened is None:
-        return {"messages": 0, "calls": {}, "compactions": 0}
-    messages, receipts = one.opened.session.messages, one.opened.session.receipts
-    calls = Counter(call.name for message in messages for call in message.calls)
-    done = sum(receipt.status == "compacted" for receipt in receipts)
-    return {"messages": len(messages), "calls": dict(calls.most_common()), "compactions": done}
-
-
-MOST: Final = 25
-
-
-def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
-    """
-    Return the page.
-
-    Args:
-        report: What `build_report` returned.
-        survey: The numbers that it was made with, from which the tables are drawn.
-    """
-    from markdown_it import MarkdownIt
-
-    # Headings, lists and tables only: whatever else a text holds stays text, and is escaped.
-    markdown = MarkdownIt("zero").enable(["heading", "list", "table"])
-    title = escape(visible(f"Maintenance of {report['session_info']['project']}"))
-    page = files("foldline.agents.maintainer").joinpath("report.html").read_text("utf-8")
-    body = markdown.render(report_text(report, survey))
-    return Template(page).substitute(title=title, body=body)
-
-
-def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
-    """Return the page as Markdown; see `report_page`."""
-    info, talk = report["session_info"], report["conversation"]
-    figures = {name: talk[name] for name in ("messages", "compactions")}
-    commands = report["activity"]["commands_executed"]
-    figures = {"notes": report["notes"]["total_notes"], "commands": commands} | figures
-    parts = [
-        f"# {visible(info['project'])}",
-        f"{visible(info['codebase'])} · {info['session_id']}",
-        ", ".join(f"{number:,} {name}" for name, number in figures.items()),
-        _list("Open", report["open"]),
-        _list("Check again", [one["why"] for one in report["conflicts"]]),
-        _list("Notes", map(_note_line, report["all_notes"][:MOST])),
-        render_survey(survey, most=MOST),
-    ]
-    return "\n\n".join(filter(None, parts))
-
-
-def _note_line(note: Mapping[str, Any]) -> str:
-    place = note["source"].partition("@")[0]
-    return " · ".join(filter(None, (note["type"], note["title"], place, note["id"])))
-
-
-def _list(title: str, rows: Iterable[str]) -> str:
-    items = [f"- {visible(row.removeprefix('- '), 500)}" for row in rows]
-    return "\n".join([f"## {title}", *items]) if items else ""

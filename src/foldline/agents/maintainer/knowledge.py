@@ -32,17 +32,17 @@ from foldline.agents.maintainer.conflicts import (
 )
 from foldline.context import ContextPacket
 from foldline.core.validation import check_name
-from foldline.errors import FoldlineError, InputError
+from foldline.errors import InputError
 from foldline.frozen import frozen, replace
 from foldline.memory import Memory
 from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import Note, Notes
 from foldline.notes.note import KINDS, Kind, Level
 from foldline.rooted_files import Root
-from foldline.tools.description import describe_tool
+from foldline.tools.description import describe_tool, return_errors
 from foldline.tools.notes import NOTE, NoteTool
-from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Action, Tool
+from foldline.tools.output import ToolOutput
+from foldline.tools.spec import Tool
 
 Volatility: TypeAlias = Literal["moment", "work", "lasting"]
 """How long it holds: until the next look, while this work goes on, or until somebody decides."""
@@ -302,8 +302,8 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
     shown = {name: one for name, one in NOTE.arguments.items() if name not in ("source", "level")}
     note = replace(describe_tool("note", AGENTS), arguments=shown, actions=NOTE.actions)
     return [
-        describe_tool("record", AGENTS).tool(_return_errors(record)),
-        describe_tool("look_up", AGENTS).tool(_return_errors(look_up)),
+        describe_tool("record", AGENTS).tool(return_errors(record)),
+        describe_tool("look_up", AGENTS).tool(return_errors(look_up)),
         note.tool(notes.tool.action),
     ]
 
@@ -331,17 +331,3 @@ def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutp
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     message = "\n".join(lines) or "Nothing is recorded about that."
     return ToolOutput(message, data={"result": rows})
-
-
-def _return_errors(act: Action) -> Action:
-    """Return an action that tells what was wrong with a call instead of raising it."""
-
-    def act_or_report(given: dict[str, Any]) -> ToolOutput:
-        try:
-            return act(given)
-        except InputError as error:
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
-        except FoldlineError as error:
-            return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
-
-    return act_or_report

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from foldline.agents.agent import Agent, checkpoint_file
 from foldline.agents.limits import AgentLimits, AgentResult
-from foldline.agents.maintainer import folder, questions
+from foldline.agents.maintainer import questions, reports
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
 from foldline.agents.maintainer.exploration import (
     ExplorationBudget,
@@ -25,6 +25,7 @@ from foldline.agents.maintainer.folder import MaintainerFolder
 from foldline.agents.maintainer.knowledge import (
     CodebaseKnowledge,
     KnowledgeRecord,
+    RecordResult,
     knowledge_tools,
 )
 from foldline.agents.maintainer.questions import MODES, SYSTEM, MaintainerAnswer, Mode
@@ -302,7 +303,11 @@ class CodebaseMaintainer:
         """
         named = tuple(tags or ())
         piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
-        return self.knowledge.keep(piece).id
+        return self.keep(piece).id
+
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
+        """Bring a piece of information to where it lives; see `route`."""
+        return self.knowledge.keep(piece)
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where notes, memory and codebase contradict each other."""
@@ -318,7 +323,7 @@ class CodebaseMaintainer:
 
     def get_stats(self) -> dict[str, Any]:
         """Return what was done, what it cost, and what is known, as JSON values."""
-        return folder.build_stats(self)
+        return reports.build_stats(self)
 
     def generate_report(self, save_to_file: bool = True) -> dict[str, Any]:
         """
@@ -331,8 +336,8 @@ class CodebaseMaintainer:
         Raises:
             StoreError: They cannot be written.
         """
-        report = folder.build_report(self)
-        return folder.save_report(self, report) if save_to_file else report
+        report = reports.build_report(self)
+        return reports.save_report(self, report) if save_to_file else report
 
     @property
     def stats(self) -> dict[str, Any]:

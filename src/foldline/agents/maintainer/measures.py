@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -56,11 +57,12 @@ LONGEST_LINE: Final = 5_000
 
 @frozen
 class SurveyedFile:
-    """A text file: its path in the codebase, its language ("" unknown), its text."""
+    """A text file: its path in the codebase, its language ("" unknown), its text, its hash."""
 
     path: str
     language: str
     text: str
+    hash: str
 
     @property
     def lines(self) -> int:
@@ -99,9 +101,10 @@ def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
         if is_sensitive(path.split("/")):
             continue
         with suppress(FoldlineError, OSError, UnicodeDecodeError):
-            text = root.read(root.parts(path), largest).data.decode("utf-8")
+            data = root.read(root.parts(path), largest).data
+            text = data.decode("utf-8")
             if "\0" not in text:
-                yield SurveyedFile(path, language(path), text)
+                yield SurveyedFile(path, language(path), text, hashlib.sha256(data).hexdigest())
 
 
 _MARKER: Final = re.compile(
@@ -131,7 +134,7 @@ def find_markers(source: SurveyedFile) -> Iterator[Marker]:
             yield Marker(found[1], source.path, number, text)
 
 
-_ROW: Final = re.compile(r"(?:\d+|-)\t(?:\d+|-)\t(.+)")
+_ROW: Final = re.compile(r"(\d+|-)\t(\d+|-)\t(.+)")
 _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 
 
@@ -140,11 +143,13 @@ class FileHistory:
     """
     What git tells about the last commits.
 
-    ``commits`` counts by path the commits that touched a file, ``authors`` the people who did.
-    ``seen`` is the number of commits that were looked at; ``trouble`` says why there are none.
+    ``commits`` counts by path the commits that touched a file, ``lines`` those that were added or
+    removed, ``authors`` the people who touched it. ``seen`` is the number of commits that were
+    looked at; ``trouble`` says why there are none.
     """
 
     commits: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
     authors: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     newest: int = 0
@@ -172,6 +177,7 @@ def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory
 def parse_log(text: str) -> FileHistory:
     """Read what ``git log --numstat`` said."""
     commits: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
     people: dict[str, set[str]] = {}
     seen, newest, author = 0, 0, ""
     for line in text.splitlines():
@@ -181,10 +187,12 @@ def parse_log(text: str) -> FileHistory:
             continue
         row = _ROW.fullmatch(line)
         if row is not None:
-            commits[row[1]] += 1
-            people.setdefault(row[1], set()).add(author)
+            path = row[3]
+            commits[path] += 1
+            lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
+            people.setdefault(path, set()).add(author)
     authors = {path: len(names) for path, names in people.items()}
-    return FileHistory(dict(commits), authors, seen, newest)
+    return FileHistory(dict(commits), dict(lines), authors, seen, newest)
 
 
 MOST_FUNCTIONS: Final = 500

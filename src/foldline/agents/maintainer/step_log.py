@@ -97,7 +97,9 @@ class StepLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known: dict[str, StepProgress] = {}
-        for line in read_lines(self.path, "log"):
+
+        hint = "Move it away, and keep it: it has what undoing an unfinished step needs."
+        for line in read_lines(self.path, "log", hint=hint):
             with suppress(*UNREADABLE):
                 value = json.loads(line)
                 step = str(value["step"])

@@ -138,7 +138,8 @@ class CodebaseSurvey:
     What was counted.
 
     ``languages`` are lines by language, ``folders`` files and lines by folder, ``sizes``
-    the lines of each file. ``troubles`` says what could not be looked at, and why.
+    the lines and ``hashes`` the SHA-256 of each file by path. ``troubles`` says what could not be
+    looked at, and why.
     """
 
     root: str
@@ -148,6 +149,7 @@ class CodebaseSurvey:
     languages: Mapping[str, int] = field(default_factory=dict)
     folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
     spots: tuple[Spot, ...] = ()
     markers: tuple[measures.Marker, ...] = ()
     layout: Layout = field(default_factory=Layout)
@@ -156,9 +158,9 @@ class CodebaseSurvey:
     troubles: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values, without the sizes of the files."""
+        """Return it as JSON values, without the sizes and hashes of the files."""
         out = asdict(self)
-        del out["sizes"]
+        del out["sizes"], out["hashes"]
         out["history"] = {"commits": self.history.seen, "newest": self.history.newest}
         out["layout"]["ratio"] = round(self.layout.ratio, 3)
         return out
@@ -207,6 +209,7 @@ def survey_codebase(
         languages=_languages(found),
         folders=_folders(found),
         sizes=sizes,
+        hashes={one.path: one.hash for one in found},
         spots=spots[:200],
         markers=tuple(marks[:MOST_MARKERS]),
         layout=measure_layout(found),

@@ -112,7 +112,7 @@ def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
 
 
 def _show(one: CodebaseMaintainer, found: Any, output: Output, page: Path | None) -> None:
-    from foldline.agents.maintainer.folder import report_page as drawn
+    from foldline.agents.maintainer.reports import report_page as drawn
 
     report = one.generate_report(save_to_file=False) if page or output.json else {}
     if page is not None:

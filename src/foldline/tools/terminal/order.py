@@ -92,6 +92,10 @@ CONFINED: Final = read_tables("foldline.tools.terminal", "sandbox.toml")
 VARIABLES: Final[Mapping[str, str]] = CONFINED["environment"]
 """All that a program sees of an environment."""
 
+LIBRARIES: Final = ("/bin", "/lib", "/lib32", "/lib64")
+LINKS: Final = ("/etc/alternatives", "/etc/ld.so.cache")
+"""What programs need of the system besides ``/usr``: every confinement lets them read it."""
+
 
 @frozen
 class PipelineStage:

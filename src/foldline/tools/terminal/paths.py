@@ -222,7 +222,7 @@ def check_below(
 
     Raises:
         NeedsApproval: A file that is read may hold secrets, or there are too many to know.
-        Refused: The path makes no sense; see `Place.check`.
+        Refused: The path makes no sense; see `WorkingDirectory.check`.
     """
     place.check(path)
     if not place.sensitive:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.errors import RecallError
-from foldline.frozen import fields, frozen
+from foldline.frozen import frozen
 from foldline.tools.approvals import ApprovalRequest
 
 Status: TypeAlias = Literal["ok", "failed", "refused", "needs_approval", "timeout", "error"]
@@ -68,9 +68,17 @@ class CommandResult:
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return it as JSON values, without the texts."""
-        texts = ("stdout", "stderr", "notes", "request")
-        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in texts}
-        return kept | {"codes": list(self.codes), "seconds": round(self.seconds, 3)}
+        return {
+            "status": self.status,
+            "command": self.command,
+            "codes": list(self.codes),
+            "reason": self.reason,
+            "handle": self.handle,
+            "truncated": self.truncated,
+            "sandbox": self.sandbox,
+            "directory": self.directory,
+            "seconds": round(self.seconds, 3),
+        }
 
 
 ESCAPES: Final = re.compile(

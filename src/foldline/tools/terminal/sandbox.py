@@ -15,21 +15,25 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import check_name
 from foldline.errors import FoldlineError
 from foldline.frozen import frozen
-from foldline.tools.terminal.confinement import Bubblewrap, Confinement, Landlock, Unconfined
+from foldline.tools.terminal.bubblewrap import Bubblewrap
+from foldline.tools.terminal.landlock import Landlock
 from foldline.tools.terminal.order import (
     PipelineOutcome,
     PipelineStage,
     Profile,
     TerminalLimits,
+    draft_order,
     run_order,
 )
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.refusal import Refused
 
 Mode: TypeAlias = Literal["auto", "bubblewrap", "landlock", "none"]
 
@@ -44,6 +48,31 @@ MISSING: Final = {
     "landlock": "it needs version 3 or newer in the kernel, and a filter for this processor",
 }
 """What a trial says about a mode that is not there."""
+
+
+@frozen
+class Unconfined:
+    """No confinement but the parser: what can only be decided while it runs is refused."""
+
+    name: ClassVar[str] = "UNCONFINED"
+    loses: ClassVar[str] = "The kernel confines nothing: only the rules for commands do."
+
+    def order(
+        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
+    ) -> dict[str, Any]:
+        """Return the order for the launcher."""
+        if any(stage.profile.writes or stage.profile.outside for stage in stages):
+            raise Refused("Nothing can be approved where the kernel confines nothing.")
+        return draft_order([(stage, stage.arguments, b"") for stage in stages], place, limits)
+
+
+Confinement: TypeAlias = Bubblewrap | Landlock | Unconfined
+"""
+A way in which the kernel confines a pipeline.
+
+``name`` is what results call it, ``loses`` what it does not promise, in one sentence. ``order``
+raises `Refused` for a profile that cannot be kept in this way.
+"""
 
 
 class NotConfined(FoldlineError):

@@ -24,7 +24,6 @@ from foldline.errors import BudgetError, StoreError
 from foldline.frozen import replace
 from foldline.tools.approvals import Approvals
 from foldline.tools.sensitive import SENSITIVE
-from foldline.tools.terminal.confinement import Confinement
 from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.order import TerminalLimits, run_order
 from foldline.tools.terminal.paths import WorkingDirectory
@@ -43,7 +42,7 @@ from foldline.tools.terminal.results import (
     Status,
     clean_output,
 )
-from foldline.tools.terminal.sandbox import Mode, choose_confinement
+from foldline.tools.terminal.sandbox import Confinement, Mode, choose_confinement
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""
@@ -79,11 +78,12 @@ class Terminal:
         limits: TerminalLimits,
         allow_cd: bool,
         approvals: Approvals | None,
+        keeping: OutputStore,
     ) -> None:
         self._place = self._home = place
         self._confinement = confinement
         self._confined, self._allow_cd = confinement.name != "UNCONFINED", allow_cd
-        self._approvals, self._outputs = approvals, OutputStore()
+        self._approvals, self._outputs = approvals, keeping
         self._lock = Lock()
         self.limits = limits
 
@@ -97,6 +97,7 @@ class Terminal:
         allow_cd: bool = True,
         allow_unconfined: bool = False,
         approvals: Approvals | None = None,
+        keeping: OutputStore | None = None,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> Self:
         """
@@ -109,6 +110,7 @@ class Terminal:
             allow_cd: Whether ``cd`` is understood; it is remembered from line to line.
             allow_unconfined: Has to be said besides ``sandbox="none"``.
             approvals: Who is asked for what goes beyond reading; without it the answer is no.
+            keeping: Where the rest of long outputs is kept; default a store of its own, in memory.
             sensitive: Names of files and folders that are shown only when a person approves, in
                 small letters, ``*`` for anything.
 
@@ -129,6 +131,7 @@ class Terminal:
             limits=limits or TerminalLimits(),
             allow_cd=allow_cd,
             approvals=approvals,
+            keeping=keeping or OutputStore(),
         )
 
     @property
