@@ -153,6 +153,22 @@ class TestReading:
         assert LangChainDialect().validate(wire) == []
         assert LangChainDialect().recognises(wire) == 1.0
 
+    @pytest.mark.parametrize(
+        ("given", "details", "usage"),
+        [
+            (12, {"cache_read": 52_000, "cache_creation": 300}, Usage(0, 5, 52_000, 300)),
+            (12, {"cache_read": 10}, Usage(2, 5, 10, 0)),
+        ],
+    )
+    def test_cached_tokens_that_are_reported_beside_the_input_count(self, given, details, usage):
+        reported = {"input_tokens": given, "output_tokens": 5, "input_token_details": details}
+        wire = [{"type": "ai", "content": "Done.", "usage_metadata": reported}]
+        assert LangChainDialect().decode(wire).messages[0].usage == usage
+
+    def test_a_usage_of_no_tokens_is_a_usage(self):
+        wire = [{"type": "ai", "content": "Done.", "usage_metadata": {"input_tokens": 0}}]
+        assert LangChainDialect().decode(wire).messages[0].usage == Usage()
+
     def test_calls_are_read_once_wherever_they_stand(self):
         call = {"name": "f", "args": {}, "id": "1"}
         block = {"type": "tool_use", "id": "1", "name": "f", "input": {}}

@@ -27,7 +27,16 @@ from foldline import compact
 from foldline.errors import InputError
 from foldline.formats.registry import dialect
 from foldline.values.edits import Rewrite, apply
-from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.values.messages import (
+    Media,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 PYDANTIC = dialect("pydantic-ai")
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"
@@ -134,6 +143,11 @@ def test_cached_tokens_are_counted_once(wire):
     usage = PYDANTIC.decode(wire).messages[1].usage
     assert usage is not None
     assert (usage.input, usage.cache_read, usage.output, usage.total) == (40, 60, 9, 109)
+
+
+def test_cached_tokens_that_are_reported_beside_the_input_count(wire):
+    wire[1]["usage"] |= {"input_tokens": 12, "cache_read_tokens": 52_000}
+    assert PYDANTIC.decode(wire).messages[1].usage == Usage(0, 9, 52_000)
 
 
 def test_usage_that_adds_up_several_requests_counts_what_the_window_held(wire):

@@ -21,6 +21,15 @@ from foldline.testing.scripted import Answer, CallTool, Nothing, Overflow, Statu
 sdks = pytest.mark.parametrize("name", SDKS)
 
 
+OUTPUT = [
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "A."}],
+    }
+]
+
+
 @contextmanager
 def calling(name: str, server: ScriptedServer) -> Iterator[Callable[[list[Any]], Any]]:
     """Yield what sends messages with an SDK."""
@@ -235,6 +244,20 @@ def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
             },
             "length",
         ),
+        (
+            {
+                "choices": [
+                    {
+                        "message": {"role": "assistant", "content": "A."},
+                        "finish_reason": "incomplete",
+                    }
+                ]
+            },
+            "length",
+        ),
+        ({"status": "completed", "output": OUTPUT}, "end"),
+        ({"status": "incomplete", "output": OUTPUT}, "length"),
+        ({"status": "length", "output": OUTPUT}, "length"),
         ({"role": "assistant", "content": [{"type": "text", "text": "A."}]}, "end"),
         (
             {

@@ -7,6 +7,7 @@ from tests.proxy.rewriting import PATHS, compacted, decide, rewriter, shown, tur
 
 from foldline.formats.registry import dialect
 from foldline.models.errors import provider_error
+from foldline.proxy.requests import RequestReader, find_endpoint
 from foldline.stores.sqlite import SqliteStore
 from foldline.values.messages import Usage
 
@@ -76,6 +77,31 @@ def test_what_stands_around_the_messages_is_never_touched(tmp_path):
     sent = json.loads(found.body)
     assert {name: sent[name] for name in around} == around
     assert found.body.endswith(json.dumps(around, separators=(",", ":"))[1:].encode())
+
+
+@pytest.mark.parametrize(
+    ("wire", "around"),
+    [
+        ("openai-responses", {"instructions": [{"type": "input_text", "text": "Be brief."}]}),
+        ("openai-responses", {"instructions": {"text": "Be brief."}}),
+        ("anthropic", {"system": {"type": "text", "text": "Be brief."}}),
+        ("anthropic", {"system": 5}),
+        ("openai-chat", {"tools": {"name": "read"}}),
+    ],
+)
+def test_an_odd_system_prompt_or_odd_tools_are_no_reason_not_to_compact(tmp_path, wire, around):
+    _, found = compacted(rewriter(tmp_path / "a.db"), on_wire(wire), wire=wire, **around)
+    sent = json.loads(found.body)
+    assert {name: sent[name] for name in around} == around
+
+
+def test_the_texts_of_a_system_prompt_are_counted_in_every_shape():
+    prompt = "Be brief. " * 100
+    blocks = [{"type": "input_text", "text": prompt}, {"type": "other"}, 5]
+    endpoint, items = find_endpoint("POST", "/v1/responses"), on_wire("openai-responses")[:1]
+    bodies = ({"input": items, "instructions": given} for given in (prompt, blocks, {"a": 1}))
+    read = [RequestReader().read(endpoint, json.dumps(body).encode()) for body in bodies]
+    assert [request.system for request in read] == [prompt, prompt, ""]
 
 
 def test_items_that_mean_more_than_they_say_stay(tmp_path):

@@ -150,8 +150,20 @@ def token_counts(value: Any, *keys: str) -> list[int]:
 
 
 def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usage | None:
-    """Return a usage whose input counts what the cache gave and took; None where nothing was."""
-    cached = min(cached, given)
+    """
+    Return a usage of wires that count within the input what the cache gave and took.
+
+    Some providers report it beside the input: it is then more than the input, and still counts.
+
+    Args:
+        given: Tokens of input.
+        output: Tokens of output.
+        cached: Tokens read from the cache.
+        written: Tokens written to the cache.
+
+    Returns:
+        The usage, None where no token was counted.
+    """
     usage = Usage(max(0, given - cached - written), output, cached, written)
     return usage if usage.total else None
 

@@ -108,8 +108,8 @@ def _reply(answer: Any) -> Reply:
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
     """Return True if an answer reached its cap."""
-    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"))
-    return value.get("status") == "incomplete" or "length" in map(read_stop, reasons)
+    reasons = (_first(value).get("finish_reason"), value.get("stop_reason"), value.get("status"))
+    return "length" in map(read_stop, reasons)
 
 
 def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:

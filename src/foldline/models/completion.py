@@ -22,6 +22,7 @@ STOPS: Final[Mapping[str, Stop]] = {
     "max_tokens": "length",
     "max_output_tokens": "length",
     "length": "length",
+    "incomplete": "length",
     "tool_use": "tools",
     "tool_calls": "tools",
     "tool_call": "tools",

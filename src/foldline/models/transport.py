@@ -198,6 +198,10 @@ async def read_events(
     chunks: AsyncGenerator[bytes, None],
 ) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield the server-sent events of a body as they arrive; one that is cut off is left out."""
+    # The bytes are not those of a response of httpx2: they are bounded in size and time, or kept
+    # by the proxy. Its reader of events takes nothing else, and insists on the content type and,
+    # for its errors, on a request. Events are UTF-8 whatever a header says, and a byte order mark
+    # before them belongs to none: hence the charset.
     response = httpx2.Response(
         200,
         headers={"content-type": "text/event-stream; charset=utf-8-sig"},

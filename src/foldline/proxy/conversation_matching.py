@@ -260,8 +260,7 @@ def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> N
     """Append what is new in a request."""
     session, done = conversation.session, len(conversation.ids)
     if conversation.around != request.around:
-        system, tools = request.system_and_tools
-        session.surround(system=system, tools=tools)
+        session.surround(system=request.system, tools=request.tools)
         conversation.around = request.around
     fresh = range(done, len(request.ids))
     if not fresh:

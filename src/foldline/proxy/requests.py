@@ -119,10 +119,22 @@ class ConversationRequest:
         """What no session mixes: wire formats, and requests with tools and without."""
         return self.endpoint.dialect, bool(self.body.fields.get("tools"))
 
+    # What stands beside the messages is only counted: whatever is odd there is for the provider
+    # to reject, and no reason to leave the conversation alone.
+
     @property
-    def system_and_tools(self) -> tuple[str, tuple[Any, ...]]:
-        """The system prompt and the tools that stand beside the messages."""
-        return dialect(self.endpoint.dialect).system_and_tools(self.body.fields)
+    def tools(self) -> list[Any]:
+        """The tools that it offers, none where they are no list."""
+        tools = self.body.fields.get("tools")
+        return tools if isinstance(tools, list) else []
+
+    @property
+    def system(self) -> str:
+        """The text of the system prompt beside the messages, "" where it holds none."""
+        value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
+        blocks = value if isinstance(value, list) else [{"text": value}]
+        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
 
     @cached_property
     def around(self) -> bytes:

@@ -6,6 +6,7 @@ from foldline.retrieval.documents import Document as Document
 from foldline.retrieval.documents import Hit as Hit
 from foldline.retrieval.documents import Statistics as Statistics
 from foldline.retrieval.documents import Weights as Weights
+from foldline.retrieval.documents import choose_diverse as choose_diverse
 from foldline.retrieval.embedding import Embedder as Embedder
 from foldline.retrieval.embedding import pack as pack
 from foldline.retrieval.embedding import unpack as unpack

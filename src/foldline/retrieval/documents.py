@@ -1,13 +1,15 @@
-"""Documents, hits and weights of an index, and an order of texts that repeat each other little."""
+"""Documents, hits and weights of an index, and a diverse choice of hits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from math import isfinite
+from typing import Final
 
 from foldline.errors import BudgetError
 from foldline.frozen import field, fields, frozen
-from foldline.relevance.terms import overlap
+from foldline.relevance.terms import overlap, terms
 from foldline.retrieval.embedding import Matrix
 
 
@@ -119,11 +121,40 @@ class Weights:
                 raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
 
 
+CONSIDERED: Final = 200
+"""The best hits, among which a diverse choice is made."""
+
+
+def choose_diverse(
+    hits: Sequence[Hit], text_of: Callable[[str], str], k: int, balance: float = 0.9
+) -> list[Hit]:
+    """
+    Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).
+
+    Args:
+        hits: The best first.
+        text_of: The text of a document, by its id.
+        k: How many to choose.
+        balance: 1 goes by score alone, 0 by difference alone.
+
+    Returns:
+        The chosen hits, in the order in which they were chosen.
+    """
+    pool = hits[:CONSIDERED]
+    if not pool or k <= 0:
+        return []
+    scores = [one.score for one in pool]
+    low, high = min(scores), max(scores)
+    worth = [(score - low) / ((high - low) or 1.0) for score in scores]
+    words = [frozenset(terms(text_of(one.id))) for one in pool]
+    return [pool[at] for at, _, _ in islice(diverse(worth, words, balance), k)]
+
+
 def diverse(
     worth: Sequence[float], terms: Sequence[frozenset[str]], balance: float
 ) -> Iterator[tuple[int, float, int]]:
     """
-    Go through texts by maximal marginal relevance (Carbonell and Goldstein 1998).
+    Go through texts by maximal marginal relevance; see `choose_diverse`.
 
     Args:
         worth: What each is worth.

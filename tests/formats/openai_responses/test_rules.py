@@ -115,6 +115,9 @@ def test_something_else_than_a_conversation_is_a_violation(wire: object) -> None
 
 def test_a_body_may_hold_a_string() -> None:
     assert OpenAIResponsesDialect().validate({"input": "hello"}) == []
-    assert [violation.rule for violation in OpenAIResponsesDialect().validate({"input": " "})] == [
-        "empty"
-    ]
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_string_in_a_body_is_a_blank_input(blank: str) -> None:
+    found = OpenAIResponsesDialect().validate({"input": blank})
+    assert [(v.index, v.field, v.rule) for v in found] == [(0, "input", "empty")]

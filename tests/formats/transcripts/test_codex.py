@@ -104,6 +104,11 @@ def test_reported_tokens_belong_to_the_newest_item_of_the_model() -> None:
     assert messages[4].usage == Usage(600, 30, 400)
 
 
+def test_no_more_tokens_are_cached_than_were_given() -> None:
+    messages = messages_of(FORMAT.decode(sheet([*start(), tokens(10, 60, 3)])))
+    assert Usage(0, 3, 10) in [m.usage for m in messages]
+
+
 def test_a_compaction_restarts_from_its_replacement_history() -> None:
     records = [*start(), compacted("Fix the bug. 修复"), user("and now?"), tokens(5, 0, 1)]
     recording = assert_identity(FORMAT, sheet(records))

@@ -99,6 +99,12 @@ def test_a_record_with_calls_is_read_as_calls_and_results(form: Any) -> None:
     assert messages[1].usage == Usage(60, 12, 40)
 
 
+def test_no_more_tokens_are_cached_than_were_given() -> None:
+    tokens = {"input": 10, "output": 5, "cached": 40}
+    record = {"id": "8", "timestamp": "t", "type": "gemini", "content": "Yes.", "tokens": tokens}
+    assert messages_of(FORMAT.decode(document([*chat(), record])))[-1].usage == Usage(0, 5, 10)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_changed_result_loses_its_display(form: Any) -> None:
     recording = FORMAT.decode(form(chat()))

@@ -155,3 +155,10 @@ def test_a_malformed_message_is_named_with_its_line() -> None:
     with pytest.raises(InputError, match="line 4") as caught:
         FORMAT.decode(source_of(wire, lines=True))
     assert caught.value.field == "tool_call_id"
+
+
+def test_a_message_of_no_known_format_is_named_with_its_line() -> None:
+    wire = [CHAT[0], {"role": "nobody", "content": "x"}]
+    with pytest.raises(InputError, match=r"line 2, message 1, field role: unknown") as caught:
+        FORMAT.decode(source_of(wire, lines=True))
+    assert (caught.value.index, caught.value.field) == (1, "role")

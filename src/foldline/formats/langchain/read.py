@@ -102,7 +102,7 @@ def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
     cached = token_counts(value.get("input_token_details"), "cache_read", "cache_creation")
-    return usage_of(*token_counts(value, "input_tokens", "output_tokens"), *cached)
+    return usage_of(*token_counts(value, "input_tokens", "output_tokens"), *cached) or Usage()
 
 
 BLOCKS: Mapping[str, str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -123,11 +123,12 @@ class OpenAIResponsesDialect(Dialect):
             writer.write(message)
         return writer.out
 
-    def body_rules(self, around: dict[str, Any]) -> Iterable[Violation]:
-        """Check an input that is a text."""
-        given = around.get("input")
-        if isinstance(given, str) and given and not given.strip():
-            yield Violation(0, "input", "empty", "the input is blank")
+    def validate(self, wire: Any) -> list[Violation]:
+        """Check the strict rules of the API; an input that is a text need only be filled."""
+        given = wire.get("input") if isinstance(wire, dict) else None
+        if not isinstance(given, str):
+            return super().validate(wire)
+        return [] if given.strip() else [Violation(0, "input", "empty", "the input is blank")]
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:

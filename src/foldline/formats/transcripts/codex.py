@@ -92,7 +92,8 @@ class _Draft:
         """Give the reported tokens to the newest item of the model."""
         last = info.get("last_token_usage") if isinstance(info, dict) else None
         keys = ("input_tokens", "output_tokens", "cached_input_tokens")
-        usage = usage_of(*token_counts(last, *keys))
+        given, output, cached = token_counts(last, *keys)
+        usage = usage_of(given, output, min(cached, given))
         if usage is not None and self.newest >= 0:
             self.usage[self.newest] = usage
 

@@ -249,7 +249,7 @@ def _answer(call: dict[str, Any], number: int) -> list[dict[str, Any]]:
 def _usage(record: dict[str, Any]) -> Usage | None:
     keys = ("input", "output", "thoughts", "cached")
     given, output, thoughts, cached = token_counts(record.get("tokens"), *keys)
-    return usage_of(given, output + thoughts, cached)
+    return usage_of(given, output + thoughts, min(cached, given))
 
 
 # --- writing -------------------------------------------------------------------------------

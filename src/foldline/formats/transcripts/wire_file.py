@@ -95,7 +95,9 @@ def _decode_lines(source: TranscriptSource) -> Recording:
     wires = {row: value for row, value in enumerate(values) if value is not None}
     if not wires:
         raise UnknownFormat(f"{source.name} is neither JSON nor JSON Lines")
-    document, there = _read_messages(source, lines, wires, detect_dialect(list(wires.values())))
+    with at_line(tuple(wires)):
+        wire = detect_dialect(list(wires.values()))
+    document, there = _read_messages(source, lines, wires, wire)
     return Recording(WireFile.name, (RecordedConversation("messages", there),), document, warnings)
 
 
