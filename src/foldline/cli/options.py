@@ -250,7 +250,9 @@ def choice(
 
 def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
     """Return what was given before the subcommand where nothing was given after it."""
-    return value or (ctx.parent.params.get(option.name or "") if ctx.parent else None)
+    if value is not None or ctx.parent is None:
+        return value
+    return ctx.parent.params.get(option.name or "")
 
 
 def max_usd(help: str, *, min_open: bool = False) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
