@@ -165,7 +165,8 @@ def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
 
 
-input_file = click.argument("file", metavar="FILE", type=click.Path())
+input_file = click.argument("file", metavar="FILE", type=click.Path(readable=False))
+"""Reading FILE finds out whether that can be done, and says why not."""
 
 from_format = click.option(
     "--from",
