@@ -57,11 +57,16 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON values."""
-        out = {name: getattr(self, name) for name in self.__slots__}
-        del out["number"], out["fresh"]
-        return out | {
+        return {
+            "document": self.document,
+            "title": self.title,
             "heading": list(self.heading),
+            "unit": self.unit,
+            "first": self.first,
+            "last": self.last,
             "source": self.source,
+            "text": self.text,
+            "tokens": self.tokens,
             "score": round(self.score, 4),
             "strength": round(self.strength, 4),
             "parts": {name: round(part, 4) for name, part in self.parts.items()},
