@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
+from sys import float_info
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
-from foldline.core.validation import positive
 from foldline.errors import BudgetError, InputError
 from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
 from foldline.values.tags import tag_starts
@@ -296,9 +296,12 @@ class MemoryLimits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            positive(f"{name} of a memory", getattr(self, name))
-            if not getattr(self, name):
-                raise BudgetError(f"{name} of a memory is 0; it has to be more.")
+            value = getattr(self, name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0 < value <= float_info.max:
+                raise BudgetError(
+                    f"{name} of a memory is {value!r:.60}; it has to be a finite number above 0."
+                )
 
 
 @dataclass(frozen=True, slots=True)
