@@ -143,3 +143,14 @@ def test_an_awaited_method_runs_what_a_subclass_made_of_it_in_a_thread():
     assert number == 10
     assert thread != threading.current_thread().name
     assert "add" in (Adder.aadd.__doc__ or "")
+
+
+def test_an_awaited_method_has_its_own_name() -> None:
+    class Adder:
+        def add(self) -> None: ...
+
+        aadd = awaited(add)
+
+    assert Adder.aadd.__name__ == "aadd"
+    assert Adder.aadd.__qualname__ == Adder.add.__qualname__[: -len("add")] + "aadd"
+    assert awaited(len).__qualname__ == "alen"

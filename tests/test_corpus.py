@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,6 +43,15 @@ def rows(out: Path, column: str, *values: str) -> list[dict]:
         for part in sorted((out / "parts").iterdir())
         for row in read_rows(str(part), column, values)
     ]
+
+
+def test_a_search_loads_nothing_that_counts_or_compacts() -> None:
+    code = (
+        "import sys; from foldline.corpus import search;"
+        "print({'foldline.api', 'foldline.engine', 'foldline.snapshot'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_folders_patterns_and_files_are_listed_once_and_sorted(tmp_path):

@@ -87,6 +87,9 @@ def awaited(
         call: Callable[..., Result] = getattr(owner, method.__name__)
         return await asyncio.to_thread(call, *args, **named)
 
+    twin.__name__ = f"a{method.__name__}"
+    outer, dot, _ = method.__qualname__.rpartition(".")
+    twin.__qualname__ = f"{outer}{dot}{twin.__name__}"
     twin.__doc__ = f"Await `{method.__name__}`, run in a worker thread."
     return twin
 

@@ -42,6 +42,24 @@ def test_the_place_is_named_before_or_after_the_subcommand(
     assert foldline(group, "--file", file, shows, "--file", tmp_path / "no.db").exit_code == 5
 
 
+@pytest.mark.parametrize(
+    ("group", "makes", "option", "erases"),
+    [
+        ("memory", ("add", "Tea is served at four"), "--user", ("clear", "--yes")),
+        ("kb", ("add", "-", "--name", "Tea"), "--namespace", ("rm", "Tea")),
+    ],
+)
+def test_an_empty_name_is_refused_and_never_means_another_owner(
+    group: str, makes: tuple[str, ...], option: str, erases: tuple[str, ...]
+) -> None:
+    assert foldline(group, *makes, stdin=b"Tea is served at four.").exit_code == 0
+    refused = foldline(group, *erases, option, "")
+    assert refused.exit_code == 3
+    assert "'' is not a name" in refused.stderr
+    shows = "list" if group == "memory" else "ls"
+    assert "Tea" in foldline(group, shows).stdout
+
+
 @pytest.mark.parametrize("words", [("stats", "a", "b"), ("note", "task"), ("compact", "--budget")])
 def test_a_usage_error_is_one_closed_line(words: tuple[str, ...]) -> None:
     told = foldline(*words).stderr

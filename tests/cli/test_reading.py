@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_wire_format_that_is_named_decides(tmp_path: Path) -> None:
     file.write_text('{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Ho"}\n')
     with pytest.raises(InputError, match="not one JSON value"):
         open_input(str(file), "anthropic", None, Output())
+
+
+def test_a_file_that_cannot_be_read_is_wrong_input_and_no_wrong_use(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(path: str | Path, *rest: int, **named: int) -> int:
+        if Path(path) == session:
+            raise PermissionError(13, "Permission denied", str(session))
+        return real(path, *rest, **named)
+
+    real = os.open
+    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    done = foldline("stats", session)
+    assert done.exit_code == 3
+    assert "Permission denied" in done.stderr
 
 
 def test_a_kind_of_file_that_it_is_not_is_refused(session: Path) -> None:

@@ -35,6 +35,19 @@ def test_it_does_not_change(context: Context):
         context.report = None  # type: ignore[assignment]
     with pytest.raises(AttributeError):
         context.extra = 1  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="does not change"):
+        del context.tokens
+    assert context.tokens > 0
+    assert not hasattr(context, "__dict__")
+
+
+def test_it_is_made_of_all_its_parts_and_of_nothing_else(context: Context):
+    parts = {name: getattr(context, name) for name in Context.__slots__}
+    assert Context("text", **parts).report == context.report
+    with pytest.raises(TypeError, match="report"):
+        Context("text", **{name: part for name, part in parts.items() if name != "report"})
+    with pytest.raises(TypeError, match="extra"):
+        Context("text", **parts, extra=1)
 
 
 def test_copies_know_as_much(context: Context):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
-from foldline.errors import MissingExtra
-from foldline.evaluation.report import ACCENT, draw
+from foldline.errors import InputError, MissingExtra
+from foldline.evaluation.report import ACCENT, draw, paint_bars
 from foldline.evaluation.sections import Plot, Series
 
 BARS = Plot(
@@ -61,6 +62,16 @@ def test_the_settings_of_the_user_change_nothing():
 
 def test_without_figures_there_is_an_empty_picture():
     assert draw(Plot("none", "None", "bars", "", "y", (), ()))
+
+
+@pytest.mark.parametrize(
+    "more", [{"kind": "lines"}, {"log_x": True}, {"log_y": True}, {"goal": 0.0}]
+)
+def test_what_plain_bars_do_not_show_is_refused_instead_of_left_out(more):
+    plot = replace(BARS, **more)
+    with pytest.raises(InputError, match="more than plain bars"):
+        draw(plot)
+    assert draw(plot, paint_bars)
 
 
 def test_without_matplotlib_the_error_has_the_command_that_brings_it(monkeypatch):

@@ -223,6 +223,14 @@ def test_limits_that_make_no_sense_are_errors():
             MemoryLimits(**wrong)
 
 
+def test_a_limit_is_any_finite_number_above_0():
+    large = MemoryLimits(boost=1e13, fade=10**13)
+    assert (large.boost, large.fade) == (1e13, 10**13)
+    for wrong in (0, -1, True, "much", None, float("inf"), float("nan"), 10**400):
+        with pytest.raises(BudgetError, match=r"boost of a memory is .* a finite number above 0"):
+            MemoryLimits(boost=wrong)
+
+
 def test_an_embedding_that_fails_leaves_nothing_behind(place):
     class Away:
         name, dimensions = "away", 2

@@ -64,6 +64,16 @@ def test_what_was_added_is_found_with_its_source_also_after_a_restart(
     assert {"tri", "again"} & set(best.matched)
 
 
+def test_a_passage_is_json_values_with_its_source_beside_its_place(knowledge: Knowledge) -> None:
+    knowledge.add_text("guide", GUIDE, kind="markdown")
+    row = knowledge.search("retries").passages[0].to_dict()
+    assert ", ".join(row) == (
+        "document, title, heading, unit, first, last, source, text, tokens, score, strength, "
+        "parts, matched"
+    )
+    assert row["source"].startswith("guide, lines ")
+
+
 @pytest.mark.requirement("T14")
 @pytest.mark.parametrize("query", ["上下文窗口", "词元如何计数", "SQLite write-ahead", "storage"])
 def test_queries_work_in_chinese_and_english(knowledge: Knowledge, query: str) -> None:

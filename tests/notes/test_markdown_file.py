@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.notes import markdown_file
 from foldline.notes.markdown_file import LARGEST_HEAD, format_file, parse_file, patch_file
 from foldline.notes.note import BrokenNote
 
@@ -89,6 +90,7 @@ def test_a_header_in_one_line_can_be_changed_too() -> None:
         (b"---\nid: a\nid: b\n---\n", "'id' twice"),
         (b"---\na: &x [1]\nb: *x\n---\n", "anchors"),
         (b"---\na: 1\n--- \nb: 2\n", None),
+        (b"---\na: 1\n--- b\n---\n", "two documents"),
         (b"---\na: " + b"[" * 50_000 + b"\n---\n", "nested|YAML"),
         (b"---\na: " + b"- " * 50_000 + b"\n---\n", "nested|YAML"),
         (b"---\na: [" + b"1," * 20_000 + b"]\n---\n", "10,000 values"),
@@ -113,3 +115,18 @@ def test_fields_that_do_not_stand_at_the_margin_are_changed_as_well(head: str) -
     after = parse_file(patch_file(page, {"title": "New"}, page.body))
     assert after.fields == {"id": "X1", "title": "New"}
     assert after.body == "Body"
+
+
+def test_front_matter_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsers: list[object] = []
+
+    class Counting(markdown_file._LOADER):  # type: ignore[misc]  # Any
+        def __init__(self, stream: str) -> None:
+            parsers.append(self)
+            super().__init__(stream)
+
+    monkeypatch.setattr(markdown_file, "_LOADER", Counting)
+    fields = parse_file(BY_HAND).fields
+    assert fields["mine"] == {"nested": ["1", "two"]}
+    assert fields["tags"] == ["a", "b"]
+    assert len(parsers) == 1

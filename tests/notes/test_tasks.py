@@ -25,6 +25,14 @@ def test_dependencies_stand_in_the_file_of_the_task(notes: Notes) -> None:
     assert other.tasks.graph().standings[ship.id].state == "waiting"
 
 
+@pytest.mark.parametrize(("tags", "kept"), [("ci, ready", ("ci", "ready")), (None, ())])
+def test_a_task_takes_tags_with_commas_and_neither_tags_nor_content(
+    notes: Notes, tags: str | None, kept: tuple[str, ...]
+) -> None:
+    task = notes.tasks.add("Build", None, tags=tags)
+    assert (task.tags, task.content) == (kept, "")
+
+
 @pytest.mark.requirement("E4.3")
 def test_a_cycle_is_refused_with_its_way(notes: Notes) -> None:
     first = notes.tasks.add("A")

@@ -165,7 +165,8 @@ def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
 
 
-input_file = click.argument("file", metavar="FILE", type=click.Path())
+input_file = click.argument("file", metavar="FILE", type=click.Path(readable=False))
+"""Reading FILE finds out whether that can be done, and says why not."""
 
 from_format = click.option(
     "--from",
@@ -250,7 +251,9 @@ def choice(
 
 def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
     """Return what was given before the subcommand where nothing was given after it."""
-    return value or (ctx.parent.params.get(option.name or "") if ctx.parent else None)
+    if value is not None or ctx.parent is None:
+        return value
+    return ctx.parent.params.get(option.name or "")
 
 
 def max_usd(help: str, *, min_open: bool = False) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it

@@ -59,7 +59,9 @@ class Context(str):
     many at the beginning are those of the build before: what a prompt cache can hold.
     """
 
-    __slots__ = ("__dict__",)
+    __slots__ = (
+        "frame", "left_out", "query", "report", "sections", "shared_tokens", "sources", "tokens",
+    )  # fmt: skip
     query: str
     frame: ContextFrame
     sections: tuple[ContextSection, ...]
@@ -69,17 +71,44 @@ class Context(str):
     tokens: int
     shared_tokens: int
 
-    def __new__(cls, text: str, **parts: Any) -> Self:
+    def __new__(
+        cls,
+        text: str,
+        *,
+        query: str,
+        frame: ContextFrame,
+        sections: tuple[ContextSection, ...],
+        left_out: tuple[LeftOut, ...],
+        sources: tuple[SourceReport, ...],
+        report: QualityReport,
+        tokens: int,
+        shared_tokens: int,
+    ) -> Self:
         """Make a context of its text and of what it is made of; see the class."""
         made = super().__new__(cls, text)
-        vars(made).update(parts)
+        parts = {
+            "query": query,
+            "frame": frame,
+            "sections": sections,
+            "left_out": left_out,
+            "sources": sources,
+            "report": report,
+            "tokens": tokens,
+            "shared_tokens": shared_tokens,
+        }
+        for name, part in parts.items():
+            object.__setattr__(made, name, part)
         return made
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a context does not change; {name!r} cannot be set")
 
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a context does not change; {name!r} cannot be deleted")
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (partial(type(self), str(self), **vars(self)), ())
+        parts = {name: getattr(self, name) for name in Context.__slots__}
+        return (partial(type(self), str(self), **parts), ())
 
     @property
     def text(self) -> str:

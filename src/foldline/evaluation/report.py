@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from foldline.errors import MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.evaluation.sections import Plot, ReportSection, Series, as_markdown
 
 if TYPE_CHECKING:
@@ -36,15 +36,19 @@ def draw(plot: Plot, paint: Paint | None = None, height: float | None = None) ->
     Args:
         plot: What is drawn.
         paint: Draws it into axes, and returns what the legend shows of each series; None for
-            `paint_bars`.
+            `paint_bars`, which knows no lines, goals or logarithmic axes.
         height: Of the picture, in inches; None for the height of its bars.
 
     Returns:
         An SVG document with a transparent background.
 
     Raises:
+        InputError: It is more than plain bars, and there is no ``paint``.
         MissingExtra: matplotlib is not installed.
     """
+    with_scale = plot.log_x or plot.log_y or plot.goal is not None
+    if paint is None and (plot.kind != "bars" or with_scale):
+        raise InputError(f"the plot {plot.name!r} is more than plain bars", field="paint")
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure

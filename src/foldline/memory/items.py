@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import isfinite
+from sys import float_info
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
-from foldline.core.validation import positive
 from foldline.errors import BudgetError, InputError
 from foldline.frozen import field, fields, frozen
 from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
@@ -296,9 +296,12 @@ class MemoryLimits:
 
     def __post_init__(self) -> None:
         for name in (one.name for one in fields(self)):
-            positive(f"{name} of a memory", getattr(self, name))
-            if not getattr(self, name):
-                raise BudgetError(f"{name} of a memory is 0; it has to be more.")
+            value = getattr(self, name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0 < value <= float_info.max:
+                raise BudgetError(
+                    f"{name} of a memory is {value!r:.60}; it has to be a finite number above 0."
+                )
 
 
 @frozen

@@ -9,7 +9,8 @@ field that is changed replaces its own lines; comments, order, and fields of oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from textwrap import indent
 from typing import Any, Final
 
@@ -157,26 +158,29 @@ def _escape(letter: str) -> str:
 def _parse_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
     """Return fields, and the line on which each begins; no lines where they cannot be replaced."""
     try:
-        _check_bounds(yaml.parse(head, Loader=_LOADER))
-        top = yaml.compose(head, Loader=_LOADER)
+        events = iter(_bounded_events(head))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" on line {mark.line + 2}" if mark else ""
         what = getattr(error, "problem", None) or str(error)
         raise BrokenNote(f"its front matter is not YAML: {what}{where}") from error
-    if not isinstance(top, yaml.MappingNode):
+    top = next(events, None)
+    if not isinstance(top, yaml.MappingStartEvent):
         raise BrokenNote("its front matter is not a mapping of names to values")
-    fields = _value(top)
+    fields, starts = _mapping(events)
+    if next(events, None) is not None:
+        raise BrokenNote("its front matter has two documents")
     # Fields in braces, or set in from the margin, cannot be replaced line by line.
-    by_lines = not top.flow_style and top.start_mark.column == 0
-    starts = {key.value: key.start_mark.line for key, _ in top.value} if by_lines else {}
-    return fields, starts
+    mark = top.start_mark
+    by_lines = not top.flow_style and mark is not None and mark.column == 0
+    return fields, starts if by_lines else {}
 
 
-def _check_bounds(events: Iterable[Any]) -> None:
-    """Look at the events of the parser one by one, before anything is built of them."""
+def _bounded_events(head: str) -> list[Any]:
+    """Return the nodes of YAML and the ends of collections, checked one by one as they come."""
+    out: list[Any] = []
     depth = count = 0
-    for event in events:
+    for event in yaml.parse(head, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
             raise BrokenNote("its front matter has anchors and aliases, which are not read")
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -186,18 +190,33 @@ def _check_bounds(events: Iterable[Any]) -> None:
             raise BrokenNote(f"its front matter is nested deeper than {DEEPEST} levels")
         if count > MOST_VALUES:
             raise BrokenNote(f"its front matter has more than {MOST_VALUES:,} values")
+        if isinstance(event, (yaml.NodeEvent, yaml.CollectionEndEvent)):
+            out.append(event)
+    return out
 
 
-def _value(node: Any) -> Any:
-    if isinstance(node, yaml.ScalarNode):
-        return node.value
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(item) for item in node.value]
+def _mapping(events: Iterator[Any]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return a mapping that has begun, and the line of each of its names."""
     out: dict[str, Any] = {}
-    for key, item in node.value:
-        if not isinstance(key, yaml.ScalarNode):
+    lines: dict[str, int] = {}
+    for key in takewhile(_is_node, events):
+        line = key.start_mark.line
+        if not isinstance(key, yaml.ScalarEvent):
             raise BrokenNote("a name in its front matter is not text")
         if key.value in out:
             raise BrokenNote(f"its front matter has {key.value[:60]!r} twice")
-        out[key.value] = _value(item)
-    return out
+        lines[key.value] = line
+        out[key.value] = _value(next(events), events)
+    return out, lines
+
+
+def _value(event: Any, events: Iterator[Any]) -> Any:
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value
+    if isinstance(event, yaml.MappingStartEvent):
+        return _mapping(events)[0]
+    return [_value(item, events) for item in takewhile(_is_node, events)]
+
+
+def _is_node(event: Any) -> bool:
+    return isinstance(event, yaml.NodeEvent)

@@ -70,10 +70,10 @@ class NoteTasks:
     def add(
         self,
         title: str,
-        content: str = "",
+        content: str | None = "",
         *,
         needs: Iterable[str] = (),
-        tags: Iterable[str] = (),
+        tags: Iterable[str] | str | None = (),
         level: Level = "task",
     ) -> Note:
         """
@@ -83,7 +83,7 @@ class NoteTasks:
             title: What is to be done.
             content: More about it, in Markdown.
             needs: Ids of the tasks that must be done before.
-            tags: Words to find it by.
+            tags: Words to find it by; a text has commas between them.
             level: How long it matters.
 
         Raises:

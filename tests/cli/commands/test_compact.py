@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.cli.sample import PLANTED, conversation, foldline, start, write_conve
 from foldline import count
 from foldline.archive import Archive
 from foldline.formats.registry import DIALECTS
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
 
 HEADER = "[Snapshot by Foldline"
 
@@ -298,3 +301,20 @@ def test_a_damaged_conversation_that_needs_no_compaction_is_valid_after_conversi
     file.write_text(json.dumps([*messages, {"role": "user", "content": "Go on."}]))
     done = foldline("compact", file, "--budget", "1M", "--to", wire, "-q")
     assert DIALECTS[wire].validate(json.loads(done.stdout)) == []
+
+
+def test_a_conversation_is_counted_for_a_share_of_it_only(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    real = TokenCounter.messages
+
+    def messages(self: TokenCounter, messages: Iterable[Message]) -> int:
+        counted.append(1)
+        return real(self, messages)
+
+    monkeypatch.setattr(TokenCounter, "messages", messages)
+    assert foldline("compact", session, "--budget", "100%").exit_code == 0
+    of_share = len(counted)
+    assert foldline("compact", session, "--budget", "1m").exit_code == 0
+    assert len(counted) - of_share < of_share

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from foldline.api import Compaction, answering, budget_for, compact_transcript
+from foldline.api import Compaction, answering, compact_transcript
 from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive, show
 from foldline.cli.options import BUDGET, WINDOW, IntegerType
@@ -140,6 +140,9 @@ def _read_options(
     *,
     settings: tuple[str, ...],
     policy: str | None,
+    summarizer: str | None,
+    template: str | None,
+    usd: float | None,
     out: Path | None,
     archive_path: Path | None,
     no_archive: bool,
@@ -154,8 +157,7 @@ def _read_options(
     changes, arguments = split_settings(settings)
     if changes and policy is not None:
         changes["policy"] = policy.replace("-", "_")
-    summarizer = map(rest.pop, ("summarizer", "template", "usd"))
-    config = configure_summarizer(load(changes).config, *summarizer)
+    config = configure_summarizer(load(changes).config, summarizer, template, usd)
     return CompactRequest(
         config=config,
         ladder=build_policy(policy, arguments, config),
@@ -217,12 +219,13 @@ def _find_budget(
 
 
 def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCounter) -> Budget:
-    whole = counter.messages(transcript.messages)
-    budget = request.budget.of(whole) if request.budget else None
-    window = request.window.tokens if request.window else None
+    if request.budget is not None:
+        whole = counter.messages(transcript.messages) if request.budget.share else 0
+        return Budget.of_tokens(request.budget.of(whole))
+    window = None if request.window is None else request.window.tokens
     overhead = counter.overhead(transcript.system, transcript.tools)
     config = resolve_window(request.config, request.model or "", window=window, output=None)
-    return budget_for(budget, window, overhead, config)
+    return config.budget(window, overhead=overhead)
 
 
 def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from foldline.frozen import field, fields, frozen
+from foldline.frozen import field, frozen
 from foldline.memory.database import reading_rows
 from foldline.memory.knowledge.embedding import marks, read_vectors
 from foldline.memory.knowledge.schema import KnowledgeStore
@@ -57,11 +57,16 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON values."""
-        out = {one.name: getattr(self, one.name) for one in fields(self)}
-        del out["number"], out["fresh"]
-        return out | {
+        return {
+            "document": self.document,
+            "title": self.title,
             "heading": list(self.heading),
+            "unit": self.unit,
+            "first": self.first,
+            "last": self.last,
             "source": self.source,
+            "text": self.text,
+            "tokens": self.tokens,
             "score": round(self.score, 4),
             "strength": round(self.strength, 4),
             "parts": {name: round(part, 4) for name, part in self.parts.items()},

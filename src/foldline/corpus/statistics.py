@@ -1,0 +1,66 @@
+"""Statistics of a session: what its conversations hold, and where their tokens go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from foldline.api import counter_for
+from foldline.corpus.operation import Row, Totals, Work, add_up, each_conversation
+from foldline.evaluation.breakdown import KINDS, by_kind, waste
+from foldline.formats.recording import RecordedConversation
+from foldline.frozen import frozen
+from foldline.values.messages import ToolCall, ToolResult
+
+_KINDS: Final = {kind: f"{kind.replace(' ', '_')}_tokens" for kind in KINDS}
+_COUNTS: Final = ("messages", "user_messages", "tool_calls", "tool_errors")
+_TOKENS: Final = ("tokens", "prompt_tokens", "schema_tokens", "waste_tokens", *_KINDS.values())
+
+
+@frozen
+class Scan:
+    """
+    Count messages, calls and tokens of every conversation.
+
+    ``prompt_tokens`` and ``schema_tokens`` are what is sent besides the messages;
+    ``waste_tokens`` what is there twice or was overtaken.
+
+    Args:
+        model: Count tokens as this model does.
+    """
+
+    model: str | None = None
+
+    name: ClassVar[str] = "scan"
+    order: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[dict[str, str]] = {
+        "format": "text",
+        "counter": "text",
+        **dict.fromkeys((*_COUNTS, *_TOKENS), "int"),
+    }
+
+    def start(self) -> Work:
+        """Return what makes a row of every conversation."""
+        return lambda recording: each_conversation(recording, lambda one: [self._row(one)])
+
+    def totals(self, rows: Iterable[Row]) -> Totals:
+        """Add up counts and tokens."""
+        return add_up(rows, *_COUNTS, *_TOKENS)
+
+    def _row(self, conversation: RecordedConversation) -> Row:
+        there = conversation.transcript
+        messages, counter = there.messages, counter_for(there, self.model)
+        parts = [part for message in messages for part in message.parts]
+        kinds = {share.name: share.tokens for share in by_kind(messages, counter)}
+        return {
+            "counter": counter.name,
+            "messages": len(messages),
+            "user_messages": sum(message.role == "user" for message in messages),
+            "tool_calls": sum(isinstance(part, ToolCall) for part in parts),
+            "tool_errors": sum(isinstance(part, ToolResult) and part.is_error for part in parts),
+            "tokens": counter.messages(messages),
+            "prompt_tokens": counter.overhead(there.system, ()),
+            "schema_tokens": counter.overhead("", there.tools),
+            "waste_tokens": sum(share.tokens for share in waste(messages, counter)),
+            **{column: kinds.get(kind, 0) for kind, column in _KINDS.items()},
+        }
