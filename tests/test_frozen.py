@@ -92,6 +92,16 @@ def test_a_copy_has_other_values_in_some_fields():
         replace(Point(1), z=1)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Other:
+    x: int
+    y: int = 0
+
+
+def test_a_copy_may_be_of_any_data_class():
+    assert replace(Other(x=1, y=2), y=3) == Other(x=1, y=3)
+
+
 def test_values_are_data_classes_for_everybody_else():
     point = Point(1, 2, ("a",))
     assert dataclasses.is_dataclass(Point)

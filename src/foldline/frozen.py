@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -70,12 +70,16 @@ def fields(kind: Any) -> tuple[Field, ...]:
 
 def replace(value: Value, /, **changes: Any) -> Value:
     """
-    Return a copy of a value with other values in some fields.
+    Return a copy of a value, or of any data class, with other values in some fields.
 
     Raises:
         TypeError: There is no such field.
     """
     kind: Any = type(value)
+    if not isinstance(value, Frozen):
+        import dataclasses
+
+        return cast("Value", dataclasses.replace(cast("Any", value), **changes))
     given = {n: changes.pop(n) if n in changes else getattr(value, n) for n in kind.__match_args__}
     made: Value = kind(**given, **changes)
     return made

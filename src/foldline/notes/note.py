@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from foldline.errors import InputError, StoreError
-from foldline.frozen import fields, frozen
+from foldline.frozen import frozen
 
 Kind: TypeAlias = Literal["task_state", "conclusion", "blocker", "action", "reference", "general"]
 Level: TypeAlias = Literal["temporary", "task", "project"]

@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Final
@@ -13,7 +14,6 @@ from unicodedata import category, normalize
 
 from foldline.core.validation import suggest_name
 from foldline.errors import InputError
-from foldline.frozen import fields
 from foldline.notes.markdown_file import MarkdownFile
 from foldline.notes.note import KINDS, LEVELS, STATUSES, BrokenNote, Note, NoteMetadata, Status
 
