@@ -168,7 +168,7 @@ def touches(config: Config) -> Any:
 def put_back(config: Config) -> Any:
     """Compact a session in which two small files were read, and return what is seen."""
     messages = told(20, 100)
-    for name in ("test_screen.py", "test_bars.py"):
+    for name in ("test_stores.py", "test_demo.py"):
         call, result = step(len(messages), 40)
         call["tool_calls"][0]["function"]["arguments"] = f'{{"path": "{name}"}}'
         messages += [call, result]
