@@ -2,7 +2,7 @@
 A plain loop over a provider's SDK: view, call, once more if it was too long, append the answer.
 
     session.append({"role": "user", "content": "Fix the build."})
-    answer = sending(session, lambda messages: client.chat.completions.create(
+    answer = send(session, lambda messages: client.chat.completions.create(
         model=MODEL, messages=messages, tools=TOOLS))
 
 The answer may come from ``chat.completions.create`` or ``responses.create`` of OpenAI, from
@@ -68,7 +68,7 @@ def as_summarizer(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
     """
     Let the model of a loop write the summaries of its session.
 
-        session = Session.open("agent.db", "session-1", summarizer=summarizing(call))
+        session = Session.open("agent.db", "session-1", summarizer=as_summarizer(call))
 
     Args:
         call: As `send` takes it. It is given one user message without the tools' results; where
