@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
 from foldline.errors import BudgetError, InputError
-from foldline.frozen import field, fields, frozen
+from foldline.frozen import field, fields, frozen, to_dict
 from foldline.retrieval import TERMS_VERSION, Cutter, Embedder, Weights
 from foldline.values.tags import tag_starts
 from foldline.values.tokens import TextCounter
@@ -295,8 +295,7 @@ class MemoryLimits:
     most: int = 1_000
 
     def __post_init__(self) -> None:
-        for name in (one.name for one in fields(self)):
-            value = getattr(self, name)
+        for name, value in to_dict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0 < value <= float_info.max:
                 raise BudgetError(

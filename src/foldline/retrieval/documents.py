@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Final
 
 from foldline.errors import BudgetError
-from foldline.frozen import field, fields, frozen
+from foldline.frozen import field, frozen, to_dict
 from foldline.relevance.terms import overlap, terms
 from foldline.retrieval.embedding import Matrix
 
@@ -115,8 +115,7 @@ class Weights:
     question: float = 0.7
 
     def __post_init__(self) -> None:
-        for name in (one.name for one in fields(self)):
-            value = getattr(self, name)
+        for name, value in to_dict(self).items():
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
                 raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
 
