@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 
@@ -43,6 +44,8 @@ def postgres_server() -> Iterator[str]:
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of a database in which nothing of Foldline's is."""
     yield postgres_server
+    pools = [thread for thread in threading.enumerate() if thread.name.startswith("pool-")]
+    assert not pools, "a store was left open: its pool may be ended in the middle of another test"
     import psycopg
 
     with psycopg.connect(postgres_server, autocommit=True) as connection:

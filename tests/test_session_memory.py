@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -43,6 +43,13 @@ def said(number):
 def opened(store, config=ON, **changes):
     settings = {"window": 12_000, "format": "openai-chat", "counter": COUNTER, "config": config}
     return Session.open(None, "s", store=store, **{**settings, **changes})
+
+
+@pytest.fixture
+def reopen(place):
+    """Open the archive of a test once more; every store is closed at its end."""
+    with ExitStack() as stores:
+        yield lambda: stores.enter_context(closing(open_store(place)))
 
 
 def until(condition, seconds=60.0):
@@ -157,13 +164,13 @@ def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
 
 
 @pytest.mark.requirement("K27", "F93")
-def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too(place):
-    with opened(open_store(place)) as session:
+def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too(reopen):
+    with opened(reopen()) as session:
         fill(session, 0, FULL + 6)
         session.view()
         receipt = session.receipts[-1]
         view = session.view()
-    with opened(open_store(place)) as session:
+    with opened(reopen()) as session:
         assert session.view() == view
         assert session.receipts[-1] == receipt
         recalled = [session.recall(handle).raw for handle in receipt.recall]
@@ -174,13 +181,13 @@ def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too
 
 
 @pytest.mark.requirement("K28", "F91")
-def test_it_survives_a_restart(place):
+def test_it_survives_a_restart(reopen):
     model = Model()
-    with opened(open_store(place), summarizer=model) as session:
+    with opened(reopen(), summarizer=model) as session:
         fill(session, 0, FULL)
         prepared = session.memory
     asked = model.asked
-    with opened(open_store(place), summarizer=model) as session:
+    with opened(reopen(), summarizer=model) as session:
         assert session.memory == prepared
         session.append({"role": "assistant", "content": FILLER * 3})
         receipt = session.compact(force=True)
@@ -355,25 +362,25 @@ def test_a_memory_by_lesser_means_says_so_when_it_is_used():
     assert receipt.spent.attempts > 0
 
 
-def test_a_change_by_another_process_is_no_reason_to_overwrite_it(place):
+def test_a_change_by_another_process_is_no_reason_to_overwrite_it(reopen):
     model = Model(hold=True)
-    mine = opened(open_store(place), summarizer=model)
+    mine = opened(reopen(), summarizer=model)
     mine.extend(said(number) for number in range(DUE))
     assert model.begun.wait(60)
-    with opened(open_store(place), Config()) as other:
+    with opened(reopen(), Config()) as other:
         other.append(said(DUE))
     model.go_on.set()
     quiet()
     assert mine.memory is None
     mine.close()
-    with opened(open_store(place)) as again:
+    with opened(reopen()) as again:
         assert len(again.messages) == DUE + 1
 
 
 # --- the end of a session ----------------------------------------------------------------------
 
 
-def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(place):
+def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(place, reopen):
     model = Model(hold=True)
     session = Session.open(
         place,
@@ -391,7 +398,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(pla
     assert time.monotonic() - began < 10
     model.go_on.set()
     quiet()
-    assert open_store(place).load("s").memory is None
+    assert reopen().load("s").memory is None
 
 
 def test_nobody_is_asked_again_after_closing():
@@ -610,17 +617,17 @@ def test_the_pause_holds_whatever_the_user_says():
 
 
 @pytest.mark.requirement("C5")
-def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(place):
+def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(reopen):
     clock = Clock()
-    session, _ = failing_session(open_store(place), clock)
+    session, _ = failing_session(reopen(), clock)
     for number in range(3):
         work(session, number)
     session.close()
-    session, asked = failing_session(open_store(place), clock)
+    session, asked = failing_session(reopen(), clock)
     work(session, 3)
     assert asked == []
     session.close()
-    session, asked = failing_session(open_store(place), clock, policy="default")
+    session, asked = failing_session(reopen(), clock, policy="default")
     work(session, 4)
     assert len(asked) == 1
     session.close()
