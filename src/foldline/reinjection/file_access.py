@@ -276,13 +276,14 @@ def _find_command_paths(value: Any) -> Iterator[str]:
         return
     moved = _FOLDER.match(command)
     folder, rest = (moved[1], command[moved.end() :]) if moved else ("", command)
-    if any(sign in rest for sign in "|;&<>`$(*?\n"):
+    program = rest[: rest.find(" ")]
+    if program not in SHOWING or any(sign in rest for sign in "|;&<>`$(*?\n"):
         return
     try:
-        program, *words = shlex.split(rest)
+        words = shlex.split(rest)[1:]
     except ValueError:
         return
-    if program not in SHOWING or any(word.startswith("-i") for word in words):
+    if any(word.startswith("-i") for word in words):
         return
     for word in words[-1:] if program in ("sed", "head", "tail") else words:
         if not word.startswith("-") and not word.isdigit() and (clean := normal(word)):
