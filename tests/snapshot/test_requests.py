@@ -11,6 +11,7 @@ from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.requests import Requests
 from foldline.snapshot.worth import Judge
 from foldline.values.handles import handles
+from foldline.values.messages import Message, Text
 
 
 def run(number, name="run", **arguments):
@@ -161,3 +162,37 @@ def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last(
     handle = row.partition(" ")[0]
     old = (f"{handle} “Mend it.”: in work, nothing said yet", "ffffff “Look.”: answered: Seen.")
     assert listed(*messages, earlier=old) == (old[1], row)
+
+
+def test_an_outcome_of_an_earlier_snapshot_stays_while_nothing_new_is_said():
+    old = listed(U("Port it."), A("The port is done."), U("Now the parser."), positions=(0, 1))
+    later = (U("Port it."), U("Now the parser."), A("The parser is done."), U("Go on."))
+    assert "answered: The port is done." in old[0]
+    port, parser = listed(*later, positions=(1, 2), earlier=old)
+    assert port == old[0]
+    assert "answered: The parser is done." in parser
+
+
+def test_nothing_is_claimed_of_a_request_whose_outcome_an_earlier_snapshot_left_out():
+    snapshot = Message("user", (Text("A snapshot."),), origin="snapshot")
+    messages = (U("Port it."), snapshot, U("Now the parser."), A("It is done."), U("Go on."))
+    (row,) = listed(*messages, positions=(1, 2, 3))
+    assert "“Now the parser.”: answered: It is done." in row
+
+
+def test_a_question_that_was_answered_stands_with_its_answer_where_the_work_went_on():
+    messages = (
+        *(U("Port the server."), run("1"), T("1"), U("Which port does it use?")),
+        *(A("It uses 8443."), run("2"), T("2"), A("All of it is ported.")),
+    )
+    (row,) = listed(*messages, positions=(1, 2, 4, 5, 6))
+    assert "“Which port does it use?” (stands in full beside this): answered: It uses 8443." in row
+
+
+def test_a_request_behind_the_snapshot_stands_with_what_came_of_it_while_work_goes_on():
+    messages = (
+        *(A("An example."), U("Mend it."), A("The cause is a race.", c("1", "run", "{}"))),
+        *(T("1"), A("I submit it.", c("2", "submit", "{}")), T("2")),
+    )
+    (row,) = listed(*messages, positions=(0, 2, 3))
+    assert row.endswith("last said: The cause is a race.")
