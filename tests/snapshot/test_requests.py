@@ -115,7 +115,7 @@ def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item
         f"Number {n} was fixed with a lock that every one of the writers takes." for n in "abcd"
     ]
     (row,) = listed(U("Mend them."), A(" ".join(short)))
-    assert row.endswith("takes.")
+    assert row.endswith("takes. …")
 
 
 def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
@@ -196,3 +196,12 @@ def test_a_request_behind_the_snapshot_stands_with_what_came_of_it_while_work_go
     )
     (row,) = listed(*messages, positions=(0, 2, 3))
     assert row.endswith("last said: The cause is a race.")
+
+
+def test_sentences_that_are_left_out_of_a_request_or_its_answer_are_marked():
+    wish = "Rename the table orders to purchases in the whole schema. Never do it in production, "
+    answer = "The word is long. It was added. " + "The rest of the report still reads it. " * 9
+    (row,) = listed(U(wish + "where it is not allowed."), A(answer))
+    assert "in the whole schema. …”" in row
+    assert "answered: … It was added." in row
+    assert row.endswith(" …")

@@ -95,14 +95,9 @@ class Requests:
 
         And whether there is such a statement.
         """
-        requests, snapshots = [], set[int]()
-        for index, message in enumerate(self.messages):
-            if message.role != "user":
-                continue
-            if is_snapshot(self.view.messages[index]):
-                snapshots.add(index)
-            elif (words := one_line(user_words(message))) and _asks(words):
-                requests.append((index, words))
+        requests = list(self._requests())
+        messages = enumerate(self.view.messages)
+        snapshots = {index for index, message in messages if is_snapshot(message)}
         first = {words: index for index, words in reversed(requests) if index in self.folded}
         listed, begin = set[str](), len(self.messages)
         for index, words in reversed(requests):
@@ -128,6 +123,14 @@ class Requests:
             whole = "" if index in self.folded else self.phrases.beside
             handle = handle_at(self.view, self.context, index)
             yield f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}", place != NOTHING
+
+    def _requests(self) -> Iterator[tuple[int, str]]:
+        """Yield what the user says, each with its position."""
+        for index, message in enumerate(self.messages):
+            if message.role == "user" and not is_snapshot(self.view.messages[index]):
+                words = one_line(user_words(message))
+                if _asks(words):
+                    yield index, words
 
     def _folded_of(self, positions: range) -> Sequence[int]:
         return [position for position in positions if position in self.folded]
@@ -178,12 +181,12 @@ class Requests:
         best = pieces[ranked.index(max(ranked))]
         statements = sentences(text[slice(*best)])
         first = next((n for n, s in enumerate(statements) if _OUTCOME.search(s)), 0)
-        return " ".join(statements[first:])
+        return ("… " if first else "") + " ".join(statements[first:])
 
 
 def _announces(answer: str) -> bool:
     """Return True if an answer only says what comes next."""
-    return is_chatter(answer) or answer.endswith(COLONS)
+    return is_chatter(answer.removeprefix("… ")) or answer.endswith(COLONS)
 
 
 def _asks(words: str) -> bool:
