@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -74,6 +74,14 @@ _NEXT = lazy_pattern(
 )
 
 
+NEWEST_FIRST: Final = (titles.REQUESTS, titles.FAILED)
+"""Sections whose newest rows, the last ones, are the last to be left out."""
+
+
+LEFT_OUT_TOKENS: Final = 10
+"""What the title takes of a section all of whose lines are left out, with how many these are."""
+
+
 @frozen
 class SnapshotState:
     """The sections of a snapshot that say how things stand: name and finished lines."""
@@ -91,23 +99,45 @@ class SnapshotState:
             counter: What counts.
             phrases: The words of its language.
         """
-        left, kept = tokens, []
-        for title, lines in self.sections:
-            chosen: list[str] = []
-            newest_first = title in (titles.REQUESTS, titles.FAILED)
-            for line in reversed(lines) if newest_first else lines:
-                needed = counter.text(line) + 1
-                needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
-                if needed <= left:
-                    chosen.append(line)
-                    left -= needed
-            missing = len(lines) - len(chosen)
-            if missing and chosen:
-                chosen.append(phrases.left_out.replace("{count}", f"{missing:,}"))
-            kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
+        sections = [(title, lines, set[int]()) for title, lines in self.sections if lines]
+        sizes = {line: counter.text(line) + 1 for _, lines, _ in sections for line in lines}
+        left = tokens
+        # Of every section its share, and then what else fits.
+        for shares in (range(len(sections), 0, -1), [1] * len(sections)):
+            for share, (title, lines, chosen) in zip(shares, sections, strict=True):
+                room = left / share
+                for number in _in_order(title, lines):
+                    needed = sizes[lines[number]]
+                    needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
+                    if number not in chosen and needed <= room:
+                        chosen.add(number)
+                        room, left = room - needed, left - needed
         return SnapshotState(
-            tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0])))
+            tuple(
+                (title, _with_mark(title, lines, chosen, phrases))
+                for title, lines, chosen in sorted(
+                    sections, key=lambda section: titles.STATE.index(section[0])
+                )
+                if chosen or left > LEFT_OUT_TOKENS
+            )
         )
+
+
+def _in_order(title: str, lines: Sequence[str]) -> Sequence[int]:
+    """Return the numbers of the lines of a section, the last to be left out first."""
+    numbers = range(len(lines))
+    return numbers[::-1] if title in NEWEST_FIRST else numbers
+
+
+def _with_mark(
+    title: str, lines: Sequence[str], chosen: Collection[int], phrases: Phrases
+) -> tuple[str, ...]:
+    """Return the chosen lines of a section, with how many are left out where these would be."""
+    kept = tuple(lines[number] for number in sorted(chosen))
+    if len(kept) == len(lines):
+        return kept
+    mark = phrases.left_out.replace("{count}", f"{len(lines) - len(kept):,}")
+    return (mark, *kept) if title in NEWEST_FIRST else (*kept, mark)
 
 
 def state(
