@@ -19,7 +19,7 @@ from foldline.values.frames import user_words
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
-MAX_REQUESTS, REQUEST, ANSWER = 12, 90, 220
+MAX_REQUESTS, REQUEST, ANSWER = 40, 90, 220
 """How many of the newest requests are listed, and characters of each and of what came of it."""
 
 NOTHING: Final = -1

@@ -34,12 +34,12 @@ from foldline.values.view import View
 ANSWER: Final = 220
 """Characters of a statement of the agent."""
 
-COMMANDS, COMMAND, VERDICT = 6, 100, 160
+COMMANDS, COMMAND, VERDICT = 12, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
-ERRORS: Final = 4
+ERRORS: Final = 8
 
-VAIN: Final = 5
+VAIN: Final = 10
 """How many statements are listed of what was tried in vain."""
 
 _VAIN = lazy_pattern(
