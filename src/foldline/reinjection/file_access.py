@@ -17,7 +17,8 @@ from typing import Any, Final, Literal, TypeAlias
 from foldline.core.retention_settings import FileSettings
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.facts import arguments_of, is_refusal
+from foldline.snapshot.commands import arguments_of
+from foldline.snapshot.file_changes import is_refusal
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult

@@ -11,6 +11,7 @@ from itertools import dropwhile, pairwise
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
+from foldline.values.messages import ToolCall
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
@@ -58,6 +59,14 @@ _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
 )
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """Return call arguments as a value; None when they are not JSON."""
+    try:
+        return json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
 
 
 def command_of(arguments: Any) -> str:

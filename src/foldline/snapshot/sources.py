@@ -20,7 +20,9 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.facts import arguments_of, changes_nothing, reads
+from foldline.snapshot.commands import arguments_of
+from foldline.snapshot.facts import reads
+from foldline.snapshot.file_changes import changes_nothing
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan

@@ -17,10 +17,10 @@ from foldline.core.strategy import CompactionContext
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
-from foldline.snapshot import facts
+from foldline.snapshot import facts, file_changes
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
-from foldline.snapshot.commands import command_of, only_shows, run_key
+from foldline.snapshot.commands import arguments_of, command_of, only_shows, run_key
 from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
@@ -227,14 +227,16 @@ class _Found:
         """Yield the files that were changed, none that came and went, with what was done."""
         done: dict[str, list[str]] = {}
         pairing = self.view.history_pairing
-        for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
+        for fact in file_changes.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
-            came = operations[0] in ("created", "written") and path not in known
-            if came and operations[-1] == "deleted":
+            came, last = operations[0], operations[-1]
+            is_new = came in ("created", "written") and path not in known
+            if is_new and last == "deleted":
                 continue
-            times = f" ×{len(operations)}" if len(operations) > 1 else ""
-            yield one_line(path), f"{operations[-1]}{times}"
+            outcome = came if came == "created" and last != "deleted" else last
+            count = operations.count(outcome)
+            yield one_line(path), f"{outcome} ×{count}" if count > 1 else outcome
 
     # --- results -------------------------------------------------------------------------
 
@@ -256,7 +258,7 @@ class _Found:
         for call, site in reversed(self.view.history_pairing.answers.items()):
             part = self.messages[call.message].parts[call.part]
             came = self.messages[site.message].parts[site.part]
-            command = command_of(facts.arguments_of(part)) if isinstance(part, ToolCall) else ""
+            command = command_of(arguments_of(part)) if isinstance(part, ToolCall) else ""
             # What a command said before is out of date, also where it says nothing now.
             if not command or (key := run_key(command)) in seen:
                 continue

@@ -13,7 +13,7 @@ from foldline.inspector.pages.layout import Links, kind_name, link, note, openin
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import SessionTrace
-from foldline.snapshot.facts import files
+from foldline.snapshot.file_changes import files
 from foldline.values.groups import Pairing, pair
 from foldline.values.messages import Message, ToolCall, ToolResult
 
