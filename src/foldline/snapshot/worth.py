@@ -59,6 +59,9 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 program only what explains it is a sentence.
 """
 
+RARE_ALARM, RARE = 3.0, 10
+"""What is added instead where at most one statement in so many of an output tells of a failure."""
+
 OPENING_BLOCKS: Final = 2
 
 BRIEF: Final = 500
@@ -206,10 +209,12 @@ class Judge:
         # What a program says when something fails is no failure.
         alarm = 0.0 if explaining else ALARM
         alarms = [word for word in _ALARMS if word in source.text] if alarm else []
+        failures = [alarm and _tells_of_failure(text, alarms) for text in texts]
+        if quoted and alarm and sum(failures) * RARE <= len(texts):
+            alarm = RARE_ALARM
         is_focused = bool(self.focus)
-        for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
-            failure = alarm if alarm and _tells_of_failure(text, alarms) else 0.0
-            worth = (worth + bonus + failure) * weight * share
+        for text, worth, fails, (bonus, share) in zip(texts, words, failures, forms, strict=True):
+            worth = (worth + bonus + (alarm if fails else 0.0)) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
     def _words(
