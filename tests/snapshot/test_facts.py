@@ -98,6 +98,7 @@ def test_the_failure_of_a_command_that_does_more_than_show_is_open(command):
         "src/p.c:10: error: no member named x",
         "src/p.c:10:4: fatal error: fits.h: No such file or directory",
         "src/a.ts(3,5): error TS6133: 'x' is declared but never used.",
+        "vet: ./a.go:3:2: undefined: bar",
     ],
 )
 def test_what_a_compiler_reports_is_a_failure(line):
@@ -227,3 +228,19 @@ def test_a_figure_behind_a_failure_need_not_count_it(text):
 @pytest.mark.parametrize("text", ["PASS 10 FAIL 0", "FAIL: 0", "FAILED=0 tests"])
 def test_no_failures_are_no_failure(text):
     assert open_errors([call("run", command="make"), T("1", text)]) == []
+
+
+def test_a_failed_call_without_arguments_is_named():
+    messages = [A(c("1", "run_diagnostics", "{}")), T("1", "Error: it broke", is_error=True)]
+    (found,) = open_errors(messages)
+    assert found.aim == "run_diagnostics"
+
+
+@pytest.mark.parametrize(
+    "again", ["python -m pytest -q tests/a.py", "uv run pytest tests/a.py -vv"]
+)
+def test_tests_that_pass_when_they_are_run_in_other_words_are_no_failure(again):
+    failed = [A(c("1", "bash", '{"command": "pytest tests/a.py -q"}')), T("1", "1 failed")]
+    passed = [A(c("2", "bash", json.dumps({"command": again}))), T("2", "3 passed")]
+    assert open_errors(failed)
+    assert not open_errors([*failed, *passed])

@@ -52,8 +52,12 @@ _SHELL_OPTION = lazy_pattern("-[a-z]{0,4}c")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
     r"(?:^|(?<=&& )|(?<=; ))"
-    r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?) +)+"
+    r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?"
+    r"|uv run|poetry run|python[\d.]{0,5} -m(?= pytest\b)) +)+"
 )
+_VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
+"""How much pytest prints, which is no part of what it runs."""
+
 _MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?_++")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
@@ -130,7 +134,10 @@ def run_key(command: str) -> str:
     end = cuts[0].start() if cuts else len(command)
     left_out = [*_RUN_BY.finditer(masked, 0, end)]
     if "git commit" in masked:
-        left_out = sorted((*left_out, *_MESSAGE.finditer(masked, 0, end)), key=re.Match.start)
+        left_out += _MESSAGE.finditer(masked, 0, end)
+    if "pytest" in masked:
+        left_out += _VERBOSITY.finditer(masked, 0, end)
+    left_out.sort(key=re.Match.start)
     pieces, start = [], 0
     for piece in left_out:
         pieces.append(command[start : piece.start()])

@@ -28,6 +28,7 @@ from foldline.values.messages import Message, Text, ToolCall, ToolResult
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|^fatal:|:\d{1,6}: (?:fatal )?error:|\berror TS\d|"
+    r"^(?:vet: )?\S{1,300}\.go:\d{1,6}:\d{1,6}: |"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+-?[1-9]|<returncode>-?[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
@@ -39,7 +40,7 @@ _COUNTED = lazy_pattern(
 
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("failure", "<returncode>", "错误", "失败"),
+    *("failure", "<returncode>", ".go:", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
@@ -191,7 +192,7 @@ def _aim(call: ToolCall) -> _Aim | None:
     if command := command_of(value):
         return _Aim(run_key(command), command, is_command=True)
     arguments = call.arguments if value is None else json.dumps(value, sort_keys=True)
-    return _Aim(arguments, arguments)
+    return _Aim(arguments, f"{call.name} {arguments}" if value else call.name)
 
 
 def reads(call: ToolCall, arguments: Any) -> bool:
