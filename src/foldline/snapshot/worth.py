@@ -37,13 +37,14 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "document": 0.4,
     "result": 0.2,
     "written": 0.35,
+    "superseded": 0.0,
 }
 """By how much a statement counts, by who makes it."""
 
 BASE: Final = 0.46
 """What a statement of a person, a model or about a call is worth without any name."""
 
-QUOTED: Final = frozenset(("result", "written"))
+QUOTED: Final = frozenset(("result", "written", "superseded"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
 REASON, STRONG_REASON = 0.7, 0.4
