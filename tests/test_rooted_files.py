@@ -66,7 +66,7 @@ def test_no_link_is_followed_neither_at_the_end_nor_on_the_way(root, tmp_path):
 def test_what_is_no_regular_file_or_too_large_is_not_read(root):
     os.mkfifo(root.path / "pipe")
     (root.path / "large").write_bytes(b"x" * 101)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         root.read(("pipe",), 100)
     with pytest.raises(TooLarge, match="100 bytes"):
         root.read(("large",), 100)

@@ -96,11 +96,11 @@ def read_content(number: int, most: int) -> Content:
 
     Raises:
         TooLarge: It has more.
-        OSError: It is no regular file, or cannot be read.
+        OSError: It is not a regular file, or cannot be read.
     """
     status = os.fstat(number)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is no regular file")
+        raise OSError(0, "it is not a regular file")
     pieces, left = [], most + 1
     while left > 0 and (piece := os.read(number, min(left, 1 << 16))):
         pieces.append(piece)
