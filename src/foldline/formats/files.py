@@ -84,7 +84,7 @@ def detect_file(source: TranscriptSource) -> FileFormat:
     if sure[best] > 0:
         return FILE_FORMATS[best]
     raise UnknownFormat(
-        f"{source.name} is not a known transcript: it is {_looks(source)}",
+        f"{source.name} is not a known transcript: it is {_describe(source)}",
         hint="'foldline formats' lists the known ones; name one if it is among them.",
     )
 
@@ -170,7 +170,7 @@ def _check(status: os.stat_result, path: Path, limit: int) -> None:
         raise too_large(str(path), limit)
 
 
-def _looks(source: TranscriptSource) -> str:
+def _describe(source: TranscriptSource) -> str:
     """Describe a file in a few words: the kind of text and its beginning."""
     value = source.document
     if isinstance(value, dict):

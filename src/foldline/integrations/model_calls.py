@@ -40,7 +40,7 @@ def send_with_retry(
         return send(smaller)
     except Exception as error:
         if is_overflow(error):
-            # The second time in a row it raises, and says what takes the room.
+            # The second time in a row it raises, with a breakdown of the tokens.
             overflowed(error)
         raise
 
@@ -61,7 +61,7 @@ async def asend_with_retry(
         return await send(smaller)
     except Exception as error:
         if is_overflow(error):
-            # The second time in a row it raises, and says what takes the room.
+            # The second time in a row it raises, with a breakdown of the tokens.
             await overflowed(error)
         raise
 

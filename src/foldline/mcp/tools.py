@@ -113,10 +113,10 @@ def search_tool(opens: ArchiveOpener, limit: int) -> Tool:
         opens: Opens the archive.
         limit: Maximum size of an answer, in tokens.
     """
-    words = "The question, with names and words that the text may use."
+    description = "The question, with names and words that the text may use."
     parameters = object_schema(
         "query",
-        query=text_schema(words, maxLength=2_000),
+        query=text_schema(description, maxLength=2_000),
         session=text_schema("Only in this session."),
         before=text_schema("Only sessions before this day, such as 2026-01-31."),
         start=recalling.RECALL.arguments["start"],
@@ -242,8 +242,8 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*NOTE_READS, *(NOTE_WRITES if write else ()))
-    parameters, words = _for_actions(actions, NOTES, write)
-    return _tool("note", words, parameters, run, write=write)
+    parameters, description = _for_actions(actions, NOTES, write)
+    return _tool("note", description, parameters, run, write=write)
 
 
 def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
@@ -264,8 +264,8 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
             return memory.output(**given)
 
     actions = MemoryTool.described.models if write else MEMORY_READS
-    parameters, words = _for_actions(actions, MemoryTool.described, write)
-    return _tool("memory", words, parameters, run, write=write)
+    parameters, description = _for_actions(actions, MemoryTool.described, write)
+    return _tool("memory", description, parameters, run, write=write)
 
 
 def _for_actions(
@@ -273,8 +273,8 @@ def _for_actions(
 ) -> tuple[dict[str, Any], str]:
     """Return parameters and description of a tool restricted to some actions."""
     action = {"type": "string", "enum": list(actions)}
-    words = "" if write else f" It is read-only here: {', '.join(actions)}."
-    return object_schema("action", action=action, **known.arguments), f"{known.description}{words}"
+    note = "" if write else f" It is read-only here: {', '.join(actions)}."
+    return object_schema("action", action=action, **known.arguments), f"{known.description}{note}"
 
 
 # --- shared by all tools -------------------------------------------------------------------

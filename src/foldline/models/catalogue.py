@@ -281,13 +281,13 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
     other = known.find(_bare(name))
     if not own.resolved or other.readable * REQUESTS >= READ * own.window:
         return ModelChoice(name)
-    words = (
+    why = (
         f"{other.name} reads {other.readable:,} tokens at once, "
         f"too few for a history of up to {own.window:,} tokens"
     )
     if which == LIGHT:
-        return ModelChoice(of, f"{words}; {of} summarizes itself")
-    return ModelChoice(name, f"{words}; it will see a part of it" if other.resolved else "")
+        return ModelChoice(of, f"{why}; {of} summarizes itself")
+    return ModelChoice(name, f"{why}; it will see a part of it" if other.resolved else "")
 
 
 def _bare(model: str) -> str:

@@ -82,8 +82,8 @@ class Endpoint:
         """Return the keys to redact from answers; placeholders like "ollama" are not keys."""
         secret = (*SECRET_WORDS, "auth")
         named = [h for n, h in self.headers.items() if any(word in n.lower() for word in secret)]
-        words = [word for one in (self.key, *named) for word in one.reveal().split()]
-        return tuple(word for word in words if len(word) >= SHORTEST_KEY)
+        keys = [word for one in (self.key, *named) for word in one.reveal().split()]
+        return tuple(word for word in keys if len(word) >= SHORTEST_KEY)
 
 
 def make_endpoint(

@@ -80,16 +80,16 @@ def provider_error(
     message = redact_json(message, keys)[:MESSAGE_CHARS].strip()
     code = redact_json(code or kind, keys)[:100]
     where = f"status {status}" if status is not None else "an error in the answer"
-    words = f"The provider answered with {where}" + (f": {message}" if message else "")
+    text = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit
     failure = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
     if found := detect(failure):
-        long = TooLong(words, status=status, code=code, hint="Send less.")
+        long = TooLong(text, status=status, code=code, hint="Send less.")
         long.limit = found.limit
         return long
     heads, hint = headers or {}, HINTS.get(status or 0, "")
     again = _may_pass(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
-    return ModelError(words, status=status, code=code, retry=again, wait=wait_in(heads), hint=hint)
+    return ModelError(text, status=status, code=code, retry=again, wait=wait_in(heads), hint=hint)
 
 
 def wait_in(headers: Mapping[str, str]) -> float | None:

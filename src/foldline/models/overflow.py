@@ -140,9 +140,9 @@ def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
         how = "status"
     if not how:
         return None
-    words = _phrase(failure.text) or DetectedOverflow(how)
+    phrase = _phrase(failure.text) or DetectedOverflow(how)
     return DetectedOverflow(
-        how, words.limit or _sane(failure.limit), words.requested, words.output
+        how, phrase.limit or _sane(failure.limit), phrase.requested, phrase.output
     )
 
 

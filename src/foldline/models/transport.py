@@ -182,16 +182,16 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
     except TimeoutError:
         raise timeout_error() from None
     except httpx2.ConnectTimeout:
-        words = f"No connection was made in {CONNECT:.0f} seconds."
-        raise ModelError(words, code="connection", retry=True) from None
+        why = f"No connection was made in {CONNECT:.0f} seconds."
+        raise ModelError(why, code="connection", retry=True) from None
     except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as error:
         raise ModelError(f"The request cannot be sent: {type(error).__name__}.") from None
     except httpx2.TransportError as error:
         # Not chained: the error holds the request, and with it the key.
-        words = f"The connection failed: {type(error).__name__}"
+        why = f"The connection failed: {type(error).__name__}"
         if isinstance(error, httpx2.ConnectError) and str(error):
-            words += f": {error}"
-        raise ModelError(words, code="connection", retry=True) from None
+            why += f": {error}"
+        raise ModelError(why, code="connection", retry=True) from None
 
 
 async def read_events(
@@ -290,8 +290,8 @@ def _explain() -> Iterator[None]:
     try:
         yield
     except httpx2.TimeoutException as error:
-        words = f"The provider did not answer in time: {type(error).__name__}."
-        raise ModelError(words, code="timeout", retry=True) from None
+        why = f"The provider did not answer in time: {type(error).__name__}."
+        raise ModelError(why, code="timeout", retry=True) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        words = f"The connection to the provider failed: {type(error).__name__}."
-        raise ModelError(words, code="connection", retry=True) from None
+        why = f"The connection to the provider failed: {type(error).__name__}."
+        raise ModelError(why, code="connection", retry=True) from None

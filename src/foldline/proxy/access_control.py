@@ -22,7 +22,7 @@ class RequestRefusal:
 
     status: int
     reason: str
-    words: str
+    message: str
 
 
 @frozen

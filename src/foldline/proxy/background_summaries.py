@@ -85,8 +85,8 @@ class BackgroundSummarizers:
         read = len(ask.prompt.encode()) + len(ask.system.encode())
         price = summarizer.reader.usd(read // 2, ask.max_tokens)
         if price is None or price > left:
-            words = "its price is not known" if price is None else "the spending limit is reached"
-            return Reply(error=words, retry=False, attempts=0)
+            why = "its price is not known" if price is None else "the spending limit is reached"
+            return Reply(error=why, retry=False, attempts=0)
         self._pay(price)
         spent, wire = 0.0, summarizer.wire
         try:

@@ -156,15 +156,15 @@ class Exchange:
         self.problem = f"{type(error).__name__}: {error}"[:300]
         if self._started:
             return
-        status, words = 502, "The proxy failed."
+        status, message = 502, "The proxy failed."
         if isinstance(error, ModelError):
-            status, words = 504 if error.code == "timeout" else 502, str(error)
-        await self.refuse(RequestRefusal(status, "upstream", words))
+            status, message = 504 if error.code == "timeout" else 502, str(error)
+        await self.refuse(RequestRefusal(status, "upstream", message))
 
     async def refuse(self, refusal: RequestRefusal) -> None:
         """Send an error of the proxy itself, in a shape that every client reads."""
         kind = "proxy_error" if refusal.status >= 500 else "invalid_request_error"
-        error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.words}
+        error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.message}
         body = json.dumps({"type": "error", "error": error}).encode()
         self.status = refusal.status
         head = [

@@ -47,7 +47,7 @@ def application(parts: ProxyParts) -> ASGIApp:
         if refusal is None:
             return response
         parts.metrics.refusals[refusal.reason] += 1
-        return PlainTextResponse(refusal.words, refusal.status)
+        return PlainTextResponse(refusal.message, refusal.status)
 
     async def health(request: Request) -> Response:
         totals = parts.metrics.totals(parts.rewriter.sessions)

@@ -222,9 +222,9 @@ def _details(event: Mapping[str, Any]) -> str:
     receipt, pressure = event.get("receipt"), event.get("pressure")
     if isinstance(receipt, Mapping):
         warnings = receipt.get("warnings")
-        words = [str(receipt.get("reason", ""))]
-        words += [str(item) for item in warnings] if isinstance(warnings, list) else []
-        return "; ".join(words)[:600]
+        texts = [str(receipt.get("reason", ""))]
+        texts += [str(item) for item in warnings] if isinstance(warnings, list) else []
+        return "; ".join(texts)[:600]
     if isinstance(pressure, Mapping):
         share = pressure.get("fraction")
         full = f", {share:.0%} full" if isinstance(share, float) and share < 1e6 else ""

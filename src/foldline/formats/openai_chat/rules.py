@@ -50,8 +50,8 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         found = list(_calls(message, index)) if role == "assistant" else []
         yield PairingTurn(index, tuple(one for one in found if isinstance(one, tuple)))
         yield from (one for one in found if isinstance(one, Violation))
-        speaks = any(message.get(key) for key in ("content", "refusal", "audio"))
-        if not found and not speaks:
+        has_content = any(message.get(key) for key in ("content", "refusal", "audio"))
+        if not found and not has_content:
             yield Violation(index, "content", "empty", "the message is empty")
 
 

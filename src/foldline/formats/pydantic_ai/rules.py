@@ -50,7 +50,7 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
     if not parts:
         yield Violation(index, "parts", "empty", "the message is empty")
     calls: list[tuple[str, str]] = []
-    speaks = kind == "response"
+    has_content = kind == "response"
     for position, part in enumerate(parts):
         field = f"parts[{position}]"
         part_kind = part.get("part_kind") if isinstance(part, dict) else None
@@ -63,12 +63,12 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         elif part_kind == "tool-return" or (part_kind == "retry-prompt" and part.get("tool_name")):
             yield from _answer(part, index, field)
         else:
-            speaks = True
+            has_content = True
             wrong = list(check_fields(part, _CHECKS.get(part_kind, ()), index, field))
             yield from wrong
             if part_kind in _CHECKS and not wrong and not part["content"]:
                 yield Violation(index, f"{field}.content", "empty", "the part is empty")
-    if speaks:
+    if has_content:
         yield PairingTurn(index, tuple(calls))
 
 

@@ -86,8 +86,8 @@ def session_tools(session: FoldlineSession) -> list[FunctionTool]:
         return output.text
 
     # Strict schemas would make the model fill in every argument.
-    words, takes = RECALL.description, RECALL.parameters
-    return [FunctionTool("recall", words, takes, run, strict_json_schema=False)]
+    description, takes = RECALL.description, RECALL.parameters
+    return [FunctionTool("recall", description, takes, run, strict_json_schema=False)]
 
 
 class FoldlineModel(Model):

@@ -192,14 +192,14 @@ def new_events(message: Message) -> list[Any]:
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if rest or not out:
         content = [{"type": "text", "text": flat_text(rest)}]
-        words: dict[str, Any] = {"role": message.role, "content": content}
+        llm_message: dict[str, Any] = {"role": message.role, "content": content}
         calls = [
             {"id": call.id, "name": call.name, "arguments": call.arguments, "origin": "completion"}
             for call in message.calls
         ]
-        words |= {"tool_calls": calls} if calls else {}
+        llm_message |= {"tool_calls": calls} if calls else {}
         source = "agent" if message.role == "assistant" else "user"
-        event = {"id": message.id, "source": source, "llm_message": words}
+        event = {"id": message.id, "source": source, "llm_message": llm_message}
         out.append({**event, "kind": "MessageEvent"})
     return out
 
