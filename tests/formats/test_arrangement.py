@@ -146,7 +146,7 @@ def test_a_changed_message_stays_between_its_neighbours() -> None:
     assert merge_entries(BEFORE, SILENT, after) == ["s0", "m1", "s2", "x", "y", "s4", "m5", "s6"]
 
 
-def test_a_new_message_is_placed_where_it_is_shown() -> None:
+def test_a_new_message_is_placed_at_its_position() -> None:
     after = [(1, ["m1"]), (None, ["new"]), (5, ["m5"])]
     assert merge_entries(BEFORE, SILENT, after) == ["s0", "m1", "new", "s2", "s4", "m5", "s6"]
 

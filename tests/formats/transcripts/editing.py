@@ -35,7 +35,7 @@ def messages_of(recording: Recording, index: int = 0) -> tuple[Message, ...]:
     return recording.conversations[index].transcript.messages
 
 
-def seen(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
+def visible(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
     """Return roles and texts, without ids and messages that have no text."""
     shown = ((message.role, [t for t in visible_texts(message) if t]) for message in messages)
     return [(role, texts) for role, texts in shown if texts]
@@ -66,7 +66,7 @@ def assert_edits_survive(
     for edits in edit_lists(messages):
         wanted = apply(messages, edits)
         data, again = edited(file_format, recording, edits, index)
-        assert seen(messages_of(again, index)) == seen(wanted)
+        assert visible(messages_of(again, index)) == visible(wanted)
         assert data != source.data
         for other, conversation in enumerate(recording.conversations):
             if other != index:

@@ -13,7 +13,7 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
+    visible,
 )
 
 from foldline.formats.source import TranscriptSource
@@ -65,7 +65,7 @@ def source(text: str) -> TranscriptSource:
 def joined(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
     """Join adjacent messages of the model, which are one in this format."""
     out: list[tuple[str, list[str]]] = []
-    for role, texts in seen(messages):
+    for role, texts in visible(messages):
         role = "assistant" if role == "system" else role
         if out and out[-1][0] == role == "assistant":
             out[-1] = (role, out[-1][1] + texts)

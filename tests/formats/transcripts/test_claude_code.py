@@ -14,8 +14,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -322,7 +322,7 @@ def test_every_kind_of_edit_survives() -> None:
     assert_edits_survive(FORMAT, sheet(records))
 
 
-def test_equal_messages_count_as_unchanged_whatever_their_identity() -> None:
+def test_equal_messages_of_other_identity_count_as_unchanged() -> None:
     source = sheet(parallel())
     recording = FORMAT.decode(source)
     pinned = tuple(replace(m, pinned=True) for m in messages_of(recording))
@@ -367,5 +367,5 @@ def test_edits_of_a_real_session_survive(path: Path) -> None:
     messages = messages_of(recording, -1)
     for edits in edit_lists(messages):
         _, again = edited(FORMAT, recording, edits, index=-1)
-        assert seen(messages_of(again, -1)) == seen(apply(messages, edits))
+        assert visible(messages_of(again, -1)) == visible(apply(messages, edits))
         assert len(again.conversations) == len(recording.conversations)

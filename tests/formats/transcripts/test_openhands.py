@@ -12,8 +12,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -344,7 +344,7 @@ def test_a_devai_step_is_a_call_with_its_result() -> None:
     assert (first["user_message"], first["agent"]["action"]) == ("Summary.", None)
     assert second == STEPS[0] | {"user_message": None, "environment": "[cleared]"}
     assert third == STEPS[1]
-    assert [role for role, _ in seen(messages_of(again))] == [m.role for m in messages]
+    assert [role for role, _ in visible(messages_of(again))] == [m.role for m in messages]
 
 
 @requires_corpus

@@ -13,8 +13,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -287,4 +287,4 @@ def test_a_real_session_is_read_and_written_back(path: Path) -> None:
     messages = messages_of(recording, -1)
     for edits in edit_lists(messages):
         _, again = edited(FORMAT, recording, edits, index=-1)
-        assert seen(messages_of(again, -1)) == seen(apply(messages, edits))
+        assert visible(messages_of(again, -1)) == visible(apply(messages, edits))

@@ -39,9 +39,9 @@ class WireFile(FileFormat):
         document = source.document
         if isinstance(document, (list, dict)):
             line = _is_line(document)
-            return _LINES * _confidence([document]) if line else _DOCUMENT * _confidence(document)
+            return _LINES * _score([document]) if line else _DOCUMENT * _score(document)
         head = source.head
-        return _LINES * _confidence(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
+        return _LINES * _score(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
     def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file, in the dialect with the highest confidence."""
@@ -65,7 +65,7 @@ class WireFile(FileFormat):
         return document.with_values(changes)
 
 
-def _confidence(wire: Any) -> float:
+def _score(wire: Any) -> float:
     if isinstance(wire, list) and not any(map(_has_content, wire)):
         return 0.0
     return max(known.recognises(wire) for known in DIALECTS.values())
@@ -77,9 +77,7 @@ def _has_content(item: Any) -> bool:
 
 def _is_line(document: Any) -> bool:
     """Return True if a document is a single message rather than a request body."""
-    return (
-        isinstance(document, dict) and not _confidence(document) and bool(_confidence([document]))
-    )
+    return isinstance(document, dict) and not _score(document) and bool(_score([document]))
 
 
 def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
