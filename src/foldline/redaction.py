@@ -1,7 +1,7 @@
 """
-The one redaction: secrets taken out of whatever is written down, shown or kept.
+Redaction of secrets in everything that is written, displayed or stored.
 
-Receipts, replies, logs, spans, traces and the errors that a model reads all pass through here.
+Receipts, replies, logs, spans, traces and the errors sent to a model are all redacted here.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ _VALUES: Final = lazy_pattern(
 
 
 SHORTEST: Final = 6
-"""Shorter texts are no keys, and are not looked for, in characters."""
+"""Minimum length of a known key to redact, in characters."""
 
 DEEPEST: Final = 100
-"""What lies deeper in a value is hidden whole."""
+"""Depth below which a value is redacted whole."""
 
 
 def redact_json(value: Any, keys: Iterable[str] = ()) -> Any:
     """
-    Return a JSON value without secrets: what looks like one, and what is known to be one.
+    Return a JSON value without secrets, known ones and those recognised by their shape.
 
     Args:
-        value: What is to be written; it is not changed.
-        keys: Secrets that are known.
+        value: The value; it is not modified.
+        keys: Known secrets.
     """
     return _walk(without(value, keys), lambda text: _VALUES.sub(_hide, text), by_name=True)
 
 
 def explain_error(error: BaseException, keys: Iterable[str] = ()) -> str:
-    """Return the class of an exception and what it says, without secrets."""
+    """Return the class and the message of an exception, without secrets."""
     return str(redact_json(f"{type(error).__name__}: {error}", keys))
 
 
 def without(value: Any, keys: Iterable[str]) -> Any:
-    """Return a JSON value without secrets that are known; all else stays as it is."""
+    """Return a JSON value without known secrets, otherwise unchanged."""
     known = sorted({key for key in keys if len(key) >= SHORTEST}, key=len, reverse=True)
 
     def change(text: str) -> str:

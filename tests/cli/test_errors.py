@@ -91,7 +91,7 @@ def huge(path: Path) -> None:
     [
         (missing, "No such file"),
         (Path.mkdir, "" if os.name == "nt" else "file"),
-        (os.mkfifo, "no regular file"),
+        (os.mkfifo, "not a regular file"),
         (huge, "larger than 536,870,912 bytes"),
     ],
     ids=["missing", "folder", "fifo", "513 MB"],

@@ -57,7 +57,7 @@ def test_the_prepared_edits_are_proposed_as_they_are():
     [
         ({}, LOG, "nothing is prepared"),
         ({"memory": PREPARED, "focus": "the build"}, LOG, "what to focus on"),
-        ({"memory": PREPARED}, LOG[2:], "no longer shown as it was"),
+        ({"memory": PREPARED}, LOG[2:], "has changed in the view"),
     ],
 )
 def test_it_is_refused_with_a_reason(given, log, words):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foldline.core.retention_settings import FileSettings
-from foldline.formats.conversion import is_own, stands_alone
+from foldline.formats.conversion import is_context_free, is_own
 from foldline.formats.dialect import Dialect
 from foldline.frozen import frozen, replace
 from foldline.repair.repair import says_nothing
@@ -104,7 +104,7 @@ class CurrentView:
     def _is_written_as_it_came(self, message: Message) -> bool:
         """Return True if the messages before are written, and this one needs no writing."""
         as_it_came = message.intact and is_own(message, self._written)
-        self._loose = as_it_came and (self._loose or stands_alone(message, self._written))
+        self._loose = as_it_came and (self._loose or is_context_free(message, self._written))
         return self._encoded and self._loose
 
     def note_import(self, count: int) -> None:

@@ -1,16 +1,16 @@
 """
-The token estimate: what a text has of some features, times weights that are fitted, not chosen.
+The token estimate: feature counts of a text times fitted weights.
 
 The weights (``weights.txt``) were written by ``bench/fit_tokens.py`` on 2026-11-22 from 13,664
-pieces (60 to 8,000 characters) of 29 kinds of text out of 450 public packages, manuals and books,
-which that script names. Truth is the real vocabulary of each family (splintr-rs 0.22). No current
+pieces (60 to 8,000 characters) of 29 kinds of text from 450 public packages, manuals and books,
+listed in that script. Truth is the real vocabulary of each family (splintr-rs 0.22). No current
 Claude vocabulary is public: that column is the Claude-2 vocabulary times 1.12, the median of what
 Claude 4.5 and 4.6 reported for 65 large tool results. llama2, mistral1, modernbert and whisper
 have weights too.
 
-Error on sources that the fit has not seen, pieces above 50 tokens, 95th percentile in percent
-(``bench/tokens.py``). Terse Chinese is verse, classical prose and labels; other scripts are
-whatever is in none of the rows, from Amharic to Tatar:
+Error on sources outside the fit, pieces above 50 tokens, 95th percentile in percent
+(``bench/tokens.py``). Terse Chinese is verse, classical prose and labels; other scripts are those
+in none of the rows, from Amharic to Tatar:
 
 =================== ======= ======= ======= ======= ======= ======= ======= ======= ======= =======
 p95, %                o200k  cl100k   llama  deeps.    qwen    kimi     glm mistral   gemma  claude
@@ -46,8 +46,8 @@ agent transcripts      11.7    12.1    12.3    12.3    12.0    13.5    12.0    1
 20 together             4.7     4.2     5.0     4.6     5.1     5.1     4.5     5.2     4.2     4.1
 =================== ======= ======= ======= ======= ======= ======= ======= ======= ======= =======
 
-Where it is worst: JSON that is one long list of rare words, minified code that is mostly tables
-or embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly know them.
+Worst cases: JSON that is one long list of rare words, minified code that is mostly tables or
+embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly cover them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def wide_counts(text: str) -> list[int]:
     Count the characters of every class, then the pairs of every class.
 
     Args:
-        text: Any string; lone surrogates are characters like others.
+        text: Any string; lone surrogates count as characters.
 
     Returns:
         ``CHARACTER_CLASSES`` and then ``PAIR_CLASSES`` counts; all 0 for a text in ASCII.
@@ -104,7 +104,7 @@ def _pair_classes(units: bytes) -> bytes:
 
 @cache
 def _classes() -> bytes:
-    from pkgutil import get_data  # slow to import, and a text in ASCII does not need it
+    from pkgutil import get_data  # slow to import, and not needed for ASCII
 
     packed = get_data(__package__, CLASSES_FILE)
     return decompress(packed or b"")
@@ -134,12 +134,12 @@ WEIGHTS_FILE: Final = "weights.txt"
 _HEAD, *_ROWS = (get_data(__package__, WEIGHTS_FILE) or b"").decode("ascii").splitlines()
 
 FAMILIES: Final = tuple(_HEAD.split())
-"""The vocabularies that are imitated, in the order of the columns."""
+"""The estimated vocabularies, in the order of the columns."""
 
 FEATURES: Final = tuple(row.split(maxsplit=len(FAMILIES))[-1] for row in _ROWS)
 """
-What is counted, in the order of the rows; from "run of wide characters" on only in texts beyond
-ASCII. `features` counts in the same order: a new one begins as a row of zeros, which
+The features, in the order of the rows; those from "run of wide characters" on are counted only in
+non-ASCII texts. `features` counts in the same order: a new one starts as a row of zeros, which
 ``bench/fit_tokens.py`` fits.
 
 A mark is ASCII that is neither letter, digit, blank (space, tab) nor newline.
@@ -153,13 +153,13 @@ WEIGHTS: Final = {
 
 
 LETTER, UPPER, DIGIT, BLANK, NEWLINE, MARK, WIDE, CONSONANT = range(8)
-"""The bit of every class; a letter may have three of them."""
+"""The bit of every class; a letter may have three bits."""
 
 CHUNK: Final = 16_384
 """Bytes per integer: fits the processor's cache, and is the size of the masks."""
 
 LONGEST_TOKEN: Final = 125
-"""Bytes: the longest tokens are runs of blanks, 128 of them in o200k, less a margin."""
+"""Bytes: the longest tokens are runs of blanks, 128 in o200k, less a margin."""
 
 
 def _class_of(byte: int) -> int:
@@ -186,11 +186,11 @@ _LEADS = bytes(range(0xC0, 0x100))
 
 def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
     """
-    Estimate how many tokens ``text`` takes.
+    Estimate the number of tokens of ``text``.
 
     Args:
         text: Any string; lone surrogates and special-token text are plain characters.
-        family: Vocabulary to imitate, a key of ``WEIGHTS``; an unknown one means o200k.
+        family: Vocabulary to estimate, a key of ``WEIGHTS``; an unknown one means o200k.
 
     Returns:
         Tokens: 0 for the empty text, at least 1 for any other.
@@ -204,16 +204,16 @@ def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
 
 
 def features(text: str) -> list[int]:
-    """Count the ``FEATURES`` of the weights; a text in ASCII has only the first ones."""
+    """Count the ``FEATURES`` of the weights; ASCII text has only the first ones."""
     wide = not text.isascii()
     data = text.encode("utf-8", "surrogatepass")
     if wide:
-        data = data.translate(None, _CONTINUATIONS)  # leaves one byte a character
+        data = data.translate(None, _CONTINUATIONS)  # leaves one byte per character
     totals = _chunk_counts(data[:CHUNK], wide)
     for start in range(CHUNK, len(data), CHUNK):
         totals = list(map(add, totals, _chunk_counts(data[start : start + CHUNK], wide)))
     counts = [1, len(data), data.count(b"_"), data.count(b"\\"), *totals]
-    if wide:  # a run counts as one byte, whatever it holds: wide_counts counts that
+    if wide:  # a run counts as one byte: wide_counts counts its content
         counts[_BYTE] = len(data.translate(None, _LEADS)) + counts[_WIDE_RUN]
         counts += wide_counts(text)
     return counts
@@ -268,7 +268,7 @@ class EstimatedCounter:
     Estimates tokens with fitted weights.
 
     Args:
-        family: Vocabulary to imitate; one without weights of its own counts as o200k.
+        family: Vocabulary to estimate; one without weights counts as o200k.
     """
 
     exact: ClassVar[bool] = False
@@ -276,7 +276,7 @@ class EstimatedCounter:
 
     @property
     def name(self) -> str:
-        """``estimate:`` and the family whose weights are used."""
+        """``estimate:`` and the family of the weights."""
         return f"estimate:{self.family if self.family in WEIGHTS else DEFAULT_FAMILY}"
 
     def count(self, text: str) -> int:

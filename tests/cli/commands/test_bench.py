@@ -89,7 +89,7 @@ def test_what_cannot_be_measured_is_told_and_the_rest_goes_on(long: Path) -> Non
         (("{short}",), 3, "No session is long enough to be measured in"),
         (("{broken}",), 3, "No session could be measured"),
         ((), 3, "No session was found in the places where agents keep theirs"),
-        (("{long}", "--budgets", "lots"), 2, "is no amount"),
+        (("{long}", "--budgets", "lots"), 2, "is not an amount"),
         (("{long}", "--budgets", ","), 2, "give 1 to 12 budgets"),
         (("{long}", "--policy", "defualt"), 2, "Did you mean 'default'"),
         (("{long}", "--model", "nobody-knows"), 2, "price of 'nobody-knows' is not known"),

@@ -107,7 +107,7 @@ def test_the_budget_that_is_named_does_even_where_more_room_lets_more_stay(tmp_p
         (["--budget", "9", "--window", "9"], "not both"),
         (["--budget", "0"], "leaves no room"),
         (["--budget", "-3"], "leaves no room"),
-        (["--budget", "lots"], "is no amount"),
+        (["--budget", "lots"], "is not an amount"),
         (["--budget", "9k", "--policy", "magic"], "no policy 'magic'"),
         (["--budget", "9k", "--set", "keep"], "key=value"),
         (["--budget", "9k", "--set", "color=red"], "no setting 'color'"),
