@@ -9,7 +9,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.formats.conversion import is_own, stands_alone
 from foldline.formats.dialect import Dialect
 from foldline.frozen import frozen, replace
-from foldline.repair.repair import says_nothing
+from foldline.repair.repair import is_empty
 from foldline.session.log import Log, ReplayStart, Step, replay_log
 from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
@@ -135,7 +135,7 @@ class CurrentView:
                 self._open.discard(result.call_id)
         if message.dialect in ONE_ANSWER:
             self.damaged |= self._is_disordered(message)
-        self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
+        self.damaged |= is_empty(message) or (message.role == "user" and bool(self._open))
         self._open.update(call.id for call in message.calls if call.id)
 
     def _is_disordered(self, message: Message) -> bool:
