@@ -5,13 +5,13 @@ from tests.neutral import COUNTER
 
 from foldline.reinjection.attachment import (
     FoundFile,
+    compare_with_view,
     digest,
     name_section,
     part_section,
     plan_section,
     read_attached,
     render,
-    standing,
     whole_section,
 )
 from foldline.reinjection.file_access import FileAccess
@@ -23,8 +23,8 @@ CODE = "".join(f"line {n} of the file\n" for n in range(1, 61))
 
 
 def found(text=CODE, path="src/a.py", seen="", operation="read", state="text"):
-    touch = FileAccess(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
-    return FoundFile(touch, state, text, len(text.encode("utf-8", "replace")))
+    access = FileAccess(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
+    return FoundFile(access, state, text, len(text.encode("utf-8", "replace")))
 
 
 def test_an_attachment_is_known_and_is_not_what_the_user_said():
@@ -118,13 +118,16 @@ def test_what_cannot_be_shown_is_told():
     ],
 )
 def test_a_file_is_compared_with_what_the_model_saw(operation, seen, expected):
-    assert standing(found(seen=seen, operation=operation), {}) == expected
+    assert compare_with_view(found(seen=seen, operation=operation), {}) == expected
 
 
 def test_a_file_that_was_put_back_before_is_compared_with_that():
     earlier = read_attached(whole_section(found(), "unknown"))
-    assert standing(found(seen="", operation="edited"), earlier) == "unchanged"
-    assert standing(found(CODE + "more", seen="line 1", operation="edited"), earlier) == "changed"
+    assert compare_with_view(found(seen="", operation="edited"), earlier) == "unchanged"
+    assert (
+        compare_with_view(found(CODE + "more", seen="line 1", operation="edited"), earlier)
+        == "changed"
+    )
 
 
 def test_a_plan_says_how_far_it_is():

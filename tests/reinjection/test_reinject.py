@@ -9,7 +9,7 @@ from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.engine.compaction import compact_view
-from foldline.reinjection.attachment import FoundFile, sight
+from foldline.reinjection.attachment import FoundFile, visible_paths
 from foldline.reinjection.reinject import KIND, Sources, reserve
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
@@ -59,10 +59,12 @@ def disk(**texts):
         named = {name.replace("_", "."): text for name, text in texts.items()}
         return tuple(
             FoundFile(
-                touch, "deleted" if named[touch.path] is None else "text", named[touch.path] or ""
+                access,
+                "deleted" if named[access.path] is None else "text",
+                named[access.path] or "",
             )
-            for touch in touched
-            if touch.path in named
+            for access in touched
+            if access.path in named
         )
 
     return read
@@ -328,6 +330,6 @@ def test_the_outcome_names_the_files_that_are_out_of_sight_and_counts_the_unknow
     outcome = compacted(view(*history), read=disk(c="content of c"))
     assert outcome.evicted.files == ("b", "a")
     assert outcome.evicted.unknown == 1
-    found = Sources(SETTINGS).find(view(*history)).touches
-    assert sight(view(*history), found) == {"a", "b", "c"}
-    assert sight(outcome.view, found) == {"c"}
+    found = Sources(SETTINGS).find(view(*history)).accesses
+    assert visible_paths(view(*history), found) == {"a", "b", "c"}
+    assert visible_paths(outcome.view, found) == {"c"}

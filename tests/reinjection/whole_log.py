@@ -6,8 +6,8 @@ from foldline.values.groups import pair
 from foldline.values.messages import ToolResult
 
 
-def touches(messages, settings):
-    """Return every touch of a file, in the order in which the calls were made."""
+def accesses(messages, settings):
+    """Return every access of a file, in the order in which the calls were made."""
     found = []
     for call, result in pair(messages).answers.items():
         asked, answered = messages[call.message], messages[result.message]

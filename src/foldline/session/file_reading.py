@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.attachment import FoundFile, sight
-from foldline.reinjection.file_access import FileAccess, normal, within
+from foldline.reinjection.attachment import FoundFile, visible_paths
+from foldline.reinjection.file_access import FileAccess, normalize_path, relative_to_root
 from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import SessionState
 
@@ -40,7 +40,7 @@ def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[F
     Read files as they are now.
 
     Args:
-        touched: The newest touch of each file, newest first.
+        touched: The newest access of each file, newest first.
         settings: Where the files lie and how many are put back.
 
     Returns:
@@ -51,12 +51,12 @@ def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[F
         return ()
     root = Path(settings.root).resolve()
     found: dict[Path, FoundFile] = {}
-    for touch in touched[: settings.count * CANDIDATES]:
+    for access in touched[: settings.count * CANDIDATES]:
         with contextlib.suppress(OSError, RuntimeError, ValueError):
-            path = (root / touch.path).resolve()
-            hidden = _is_hidden(path, settings) or _is_hidden(Path(touch.path), settings)
+            path = (root / access.path).resolve()
+            hidden = _is_hidden(path, settings) or _is_hidden(Path(access.path), settings)
             if path != root and path.is_relative_to(root) and not hidden and path not in found:
-                found[path] = _read(root, path, touch)
+                found[path] = _read(root, path, access)
     return tuple(found.values())
 
 
@@ -64,8 +64,10 @@ def is_in_view(state: SessionState, path: str) -> bool:
     """Return True if the newest content of a file is in view; the path is as tools got it."""
     settings = state.settings.config.files
     view = state.current_view.view(state.codec.name)
-    name = within(normal(path), settings.root)
-    return bool(name) and name in sight(view, state.current_view.statistics.working.touches)
+    name = relative_to_root(normalize_path(path), settings.root)
+    return bool(name) and name in visible_paths(
+        view, state.current_view.statistics.working.accesses
+    )
 
 
 def _is_hidden(path: Path, settings: FileSettings) -> bool:
@@ -73,18 +75,18 @@ def _is_hidden(path: Path, settings: FileSettings) -> bool:
     return any(fnmatchcase(name, pattern.casefold()) for pattern in settings.never)
 
 
-def _read(root: Path, path: Path, touch: FileAccess) -> FoundFile:
+def _read(root: Path, path: Path, access: FileAccess) -> FoundFile:
     """Read one file; raises OSError for what is no regular file, or may not be read."""
     try:
         with open_file(root, path.relative_to(root).parts) as number:
             size = os.fstat(number).st_size
             data = read_content(number, LARGEST).data
     except FileNotFoundError:
-        return FoundFile(touch, "deleted")
+        return FoundFile(access, "deleted")
     except TooLarge:
-        return FoundFile(touch, "large", size=max(size, LARGEST + 1))
+        return FoundFile(access, "large", size=max(size, LARGEST + 1))
     text = decode(data)
-    return FoundFile(touch, "binary" if text is None else "text", text or "", size)
+    return FoundFile(access, "binary" if text is None else "text", text or "", size)
 
 
 def decode(data: bytes) -> str | None:

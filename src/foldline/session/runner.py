@@ -154,7 +154,7 @@ class SessionRunner:
 
         Of a long session, those in the newest 10,000 messages, and in what is shown.
         """
-        return newest(self._state.current_view.statistics.working.touches)
+        return newest(self._state.current_view.statistics.working.accesses)
 
     def is_in_view(self, path: str) -> bool:
         """
