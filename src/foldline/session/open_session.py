@@ -1,4 +1,4 @@
-"""Opening a session: stored settings, those given now, and defaults for the rest."""
+"""Opening a session with its stored settings, those given now, and defaults for the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AUTO: Final = "auto"
 LONGEST_NAME: Final = 1_000
 
 PROVIDERS: Final = {"claude": "anthropic", "gemini": "gemini"}
-"""Whose rules count media, by a word in the name of the model; otherwise the wire format tells."""
+"""The provider whose rules count media, by a word in the model's name; else by the wire format."""
 
 
 def open_state(
@@ -49,13 +49,14 @@ def open_state(
     clock: Callable[[], float],
 ) -> SessionState:
     """
-    Open a session, or start it; see `foldline.session.Session.open`.
+    Open or create a session; see `foldline.session.Session.open`.
 
-    Settings given now count for this run; others come from when the session was started.
+    Settings given now apply until the session is closed; others are those of its creation.
     """
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
-            f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
+            f"The name of a session has 1 to {LONGEST_NAME:,} characters.",
+            hint="Choose another name.",
         )
     requested = "" if format == AUTO else dialect(format).name
     with reading(name):
@@ -79,7 +80,7 @@ def open_state(
     window = window or head.window
     config = resolve_window(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
-    # What the caller gave is looked up there when the provider says otherwise.
+    # Used again when the provider reports another limit.
     given = {"window": window, "output": output}
     config = config.replace(room={name: n for name, n in given.items() if n is not None})
     own = owned_client(summarizer, config, model)
@@ -99,7 +100,7 @@ def open_state(
         who,
         own,
     )
-    # At last: what cannot be opened is not started either.
+    # Last: a session that cannot be opened is not created either.
     return SessionState(settings, codec, store.begin(new) if stored is None else stored)
 
 
@@ -125,7 +126,7 @@ def _provider(model: str) -> str:
 
 def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] | None) -> None:
     """
-    Count the system prompt and the tools that the next view will be sent with.
+    Count the system prompt and the tools of the next request.
 
     Args:
         state: The session; its budget changes, nothing is recorded.
@@ -133,7 +134,7 @@ def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] |
         tools: The tool schemas, as JSON values.
 
     Raises:
-        BudgetError: They leave nothing for messages; the budget is as it was.
+        BudgetError: They leave no room for messages; the budget is unchanged.
     """
     settings = state.settings
     with bounded_nesting():
