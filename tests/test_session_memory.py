@@ -86,7 +86,7 @@ class Model:
 
 
 @pytest.mark.requirement("C9")
-def test_nothing_is_prepared_unless_it_is_switched_on():
+def test_nothing_is_prepared_unless_enabled():
     session = opened(MemoryStore(), Config())
     fill(session, 0, FULL)
     assert session.memory is None
@@ -94,7 +94,7 @@ def test_nothing_is_prepared_unless_it_is_switched_on():
 
 
 @pytest.mark.requirement("K27", "K28")
-def test_it_is_prepared_when_the_target_is_passed_and_renewed_as_messages_come():
+def test_a_memory_is_prepared_above_the_target_and_updated_as_messages_are_appended():
     session = opened(MemoryStore())
     fill(session, 0, 30)
     assert session.memory is None
@@ -108,7 +108,7 @@ def test_it_is_prepared_when_the_target_is_passed_and_renewed_as_messages_come()
     assert session.receipts == (), "nothing is shown otherwise before it is due"
 
 
-def test_whoever_listens_hears_when_something_was_prepared():
+def test_listeners_receive_an_event_for_a_prepared_memory():
     heard = []
     session = opened(MemoryStore(), summarizer=Model(), hooks=Hooks(listeners=heard.append))
     fill(session, 0, DUE)
@@ -121,7 +121,7 @@ def test_whoever_listens_hears_when_something_was_prepared():
 
 
 @pytest.mark.requirement("K27", "C10")
-def test_a_compaction_takes_it_up_without_asking_and_keeps_what_came_since_word_for_word():
+def test_a_compaction_applies_the_memory_without_a_model_and_keeps_later_messages_verbatim():
     model = Model()
     session = opened(MemoryStore(), summarizer=model)
     fill(session, 0, FULL - 4)
@@ -144,7 +144,7 @@ def test_a_compaction_takes_it_up_without_asking_and_keeps_what_came_since_word_
     model.go_on.set()
 
 
-def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
+def test_undo_restores_everything_and_discards_the_memory():
     session = opened(MemoryStore())
     fill(session, 0, FULL + 6)
     whole = [message.raw for message in session.messages]
@@ -157,7 +157,7 @@ def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
 
 
 @pytest.mark.requirement("K27", "F93")
-def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too(place):
+def test_everything_that_a_memory_folded_is_recalled_after_a_restart(place):
     with opened(open_store(place)) as session:
         fill(session, 0, FULL + 6)
         session.view()
@@ -174,7 +174,7 @@ def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too
 
 
 @pytest.mark.requirement("K28", "F91")
-def test_it_survives_a_restart(place):
+def test_a_memory_survives_a_restart(place):
     model = Model()
     with opened(open_store(place), summarizer=model) as session:
         fill(session, 0, FULL)
@@ -199,7 +199,7 @@ def test_it_survives_a_restart(place):
     ],
     ids=str,
 )
-def test_what_was_kept_and_is_no_memory_is_prepared_anew(wrong):
+def test_an_invalid_stored_memory_is_prepared_again(wrong):
     store = MemoryStore()
     with opened(store, summarizer=Model()) as session:
         fill(session, 0, DUE + 4)
@@ -218,7 +218,7 @@ def test_what_was_kept_and_is_no_memory_is_prepared_anew(wrong):
 
 
 @pytest.mark.requirement("F85", "K27")
-def test_what_is_appended_while_the_model_thinks_stays_and_stands_behind_the_memory():
+def test_messages_appended_during_preparation_follow_the_memory():
     model = Model(hold=True)
     session = opened(MemoryStore(), summarizer=model)
     session.extend(said(number) for number in range(DUE))
@@ -249,7 +249,7 @@ CHANGES = {
 
 @pytest.mark.requirement("F85", "K27")
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(change):
+def test_a_change_meanwhile_discards_the_prepared_memory(change):
     model = Model(hold=True)
     store = MemoryStore()
     session = opened(store, summarizer=model)
@@ -269,14 +269,14 @@ def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(cha
 
 
 @pytest.mark.requirement("K27")
-def test_a_pin_takes_the_memory_back_since_it_may_have_folded_the_message():
+def test_a_pin_discards_the_memory_which_may_have_folded_the_message():
     store = MemoryStore()
     session = opened(store)
     fill(session, 0, FULL - 3)
     assert session.memory is not None
     session._state.prepared_slot.appended = 0
     pinned = session.messages[7]
-    session._background.nudge = lambda: None
+    session._background.start_if_due = lambda: None
     session.pin(pinned.id)
     assert session.memory is None
     assert store.load("s").memory is None
@@ -286,9 +286,7 @@ def test_a_pin_takes_the_memory_back_since_it_may_have_folded_the_message():
 
 @pytest.mark.requirement("K27", "K28")
 @pytest.mark.parametrize("column", ["until", "digest"])
-def test_a_memory_that_does_not_fit_what_is_shown_is_refused_and_the_next_rung_runs(
-    tmp_path, column
-):
+def test_a_memory_that_does_not_fit_the_view_is_refused_and_the_next_rung_runs(tmp_path, column):
     path = tmp_path / "a.db"
     with opened(SqliteStore(path)) as session:
         fill(session, 0, FULL)
@@ -327,7 +325,7 @@ def test_an_empty_memory_leaves_everything_unchanged():
     assert session.receipts == ()
 
 
-def test_a_failure_is_raised_to_nobody_and_told_by_the_next_receipt():
+def test_a_failure_is_not_raised_but_reported_by_the_next_receipt():
     class Broken(Summarize):
         def propose(self, _view, _need):
             raise LookupError("no such thing")
@@ -342,7 +340,7 @@ def test_a_failure_is_raised_to_nobody_and_told_by_the_next_receipt():
 
 
 @pytest.mark.requirement("F62")
-def test_a_memory_by_lesser_means_says_so_when_it_is_used():
+def test_a_fallback_memory_is_marked_in_the_receipt():
     def failing(ask):
         return Reply(error="the model is gone", retry=False)
 
@@ -355,7 +353,7 @@ def test_a_memory_by_lesser_means_says_so_when_it_is_used():
     assert receipt.spent.attempts > 0
 
 
-def test_a_change_by_another_process_is_no_reason_to_overwrite_it(place):
+def test_a_change_by_another_process_is_not_overwritten(place):
     model = Model(hold=True)
     mine = opened(open_store(place), summarizer=model)
     mine.extend(said(number) for number in range(DUE))
@@ -394,7 +392,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(pla
     assert open_store(place).load("s").memory is None
 
 
-def test_nobody_is_asked_again_after_closing():
+def test_no_model_is_called_after_closing():
     asked, go_on = [], threading.Event()
 
     def model(ask):
@@ -434,7 +432,7 @@ print("end")
 """
 
 
-def test_a_model_that_hangs_keeps_no_program_from_ending():
+def test_a_model_that_hangs_does_not_keep_a_program_from_ending():
     ran = subprocess.run(
         [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=60, check=False
     )
@@ -469,7 +467,7 @@ def test_an_async_summarizer_is_awaited_in_a_task_of_its_own():
     assert "The agent works on the build." in json.dumps(view)
 
 
-def test_an_async_summarizer_is_left_to_tasks_by_what_threads_append():
+def test_appends_of_threads_leave_an_async_summarizer_to_tasks():
     asked = []
 
     async def model(ask):
@@ -518,7 +516,7 @@ def test_closing_an_async_session_ends_its_task_and_appends_do_not_wait_for_it()
     assert asyncio.run(main()) == DUE + 1
 
 
-def test_a_loop_that_ends_first_leaves_a_session_that_goes_on():
+def test_a_session_survives_the_end_of_its_loop():
     store = MemoryStore()
 
     async def forever(ask):
@@ -571,7 +569,7 @@ def work(session, number):
 
 
 @pytest.mark.requirement("C5", "F61", "K13")
-def test_after_three_failures_in_a_row_the_summarizer_has_a_pause():
+def test_after_three_failures_in_a_row_the_summarizer_is_paused():
     clock = Clock()
     session, asked = failing_session(MemoryStore(), clock)
     fell_back = [work(session, number) for number in range(3)]
@@ -585,7 +583,7 @@ def test_after_three_failures_in_a_row_the_summarizer_has_a_pause():
 
 
 @pytest.mark.requirement("C5")
-def test_after_the_pause_it_is_asked_once_and_its_answer_decides():
+def test_after_the_pause_the_summarizer_is_called_once_and_its_answer_decides():
     clock = Clock()
     session, asked = failing_session(MemoryStore(), clock)
     for number in range(4):
@@ -601,7 +599,7 @@ def test_after_the_pause_it_is_asked_once_and_its_answer_decides():
 
 
 @pytest.mark.requirement("C5")
-def test_the_pause_holds_whatever_the_user_says():
+def test_the_pause_continues_after_a_user_message():
     session, asked = failing_session(MemoryStore(), Clock())
     for number in range(5):
         session.append({"role": "user", "content": f"go on with {number}"})
@@ -610,7 +608,7 @@ def test_the_pause_holds_whatever_the_user_says():
 
 
 @pytest.mark.requirement("C5")
-def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(place):
+def test_the_pause_continues_after_a_restart_unless_the_settings_changed(place):
     clock = Clock()
     session, _ = failing_session(open_store(place), clock)
     for number in range(3):
@@ -627,7 +625,7 @@ def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(place)
 
 
 @pytest.mark.requirement("C5")
-def test_nothing_to_do_is_no_failure():
+def test_nothing_to_do_is_not_a_failure():
     session, asked = failing_session(MemoryStore(), Clock())
     for _ in range(10):
         session.compact()
@@ -637,7 +635,7 @@ def test_nothing_to_do_is_no_failure():
 
 
 @pytest.mark.requirement("F61")
-def test_what_prepares_the_memory_asks_no_summarizer_that_has_a_pause():
+def test_the_background_worker_does_not_call_a_paused_summarizer():
     asked = []
 
     def failing(ask):

@@ -21,7 +21,7 @@ COUNTER = TokenCounter(EstimatedCounter("o200k"))
 @pytest.mark.parametrize("name", [n for n in DIALECT_NAMES if n != "pydantic-ai"])
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
 @given(st.data())
-def test_messages_that_come_after_an_edit_are_written_as_if_all_were(name, data):
+def test_messages_appended_after_an_edit_are_encoded_like_a_whole_view(name, data):
     found = dialect(name)
     messages = found.decode(wire(data.draw(histories(giants=False)), name)).messages
     cut = data.draw(st.integers(1, len(messages))) if messages else 0
@@ -54,7 +54,7 @@ def _edits(draw, messages):
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic"])
-def test_after_an_edit_an_append_writes_nothing_anew(name):
+def test_after_an_edit_an_append_encodes_no_old_message_again(name):
     found = dialect(name)
     messages = found.decode([{"role": "user", "content": str(n)} for n in range(20)]).messages
     shown = CurrentView(COUNTER, log_of(), FileSettings())

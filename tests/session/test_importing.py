@@ -20,7 +20,7 @@ def opened(store):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 100, 1_000])
-def test_it_is_the_same_session_as_if_it_had_been_appended(batch):
+def test_an_import_equals_appending_every_message(batch):
     one, other = opened(MemoryStore()), opened(MemoryStore())
 
     assert one.import_messages(map(said, range(100)), batch=batch) == 100
@@ -45,7 +45,7 @@ def test_an_error_names_the_message_and_leaves_the_batches_before_it():
     assert session.view() == [said(n) for n in range(30)]
 
 
-def test_what_is_imported_is_read_as_it_is_needed(place):
+def test_imported_messages_are_read_on_demand(place):
     store = open_store(place)
     session = opened(store)
     durable = []

@@ -61,7 +61,7 @@ def test_only_a_fuller_window_passes_a_threshold() -> None:
 
 
 @pytest.mark.requirement("F59")
-def test_what_a_model_wrote_counts_once_and_reading_it_again_is_no_growth() -> None:
+def test_model_output_counts_once_and_rereading_it_is_not_growth() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=100_000, output=0)
     session.append({"role": "user", "content": "Count."})
     answer = {"role": "assistant", "content": "one " * 30}
@@ -74,7 +74,7 @@ def test_what_a_model_wrote_counts_once_and_reading_it_again_is_no_growth() -> N
 
 
 @pytest.mark.requirement("F61", "K11")
-def test_a_window_that_is_always_nearly_full_is_compacted_once_a_while() -> None:
+def test_a_window_that_is_always_nearly_full_is_compacted_rarely() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=20_000, output=0)
     session.surround(system="word " * 13_500)
     budget = session.budget
@@ -88,7 +88,7 @@ def test_a_window_that_is_always_nearly_full_is_compacted_once_a_while() -> None
 
 
 @pytest.mark.requirement("F69")
-def test_many_tiny_messages_alone_set_nothing_off() -> None:
+def test_many_tiny_messages_alone_trigger_nothing() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=128_000)
     session.extend({"role": ("user", "assistant")[n % 2], "content": "ok"} for n in range(300))
     session.view()

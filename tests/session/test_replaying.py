@@ -43,7 +43,7 @@ def one_edit(ids, name):
 
 
 @given(compactions())
-def test_it_is_applying_all_edits_to_the_whole_log(steps):
+def test_a_replay_equals_applying_all_edits_to_the_whole_log(steps):
     kept = Kept(MESSAGES)
 
     shown = replay_log(log_of(kept=kept), steps)
@@ -53,7 +53,7 @@ def test_it_is_applying_all_edits_to_the_whole_log(steps):
     assert kept.reads == len(there)
 
 
-def test_without_edits_everything_is_shown():
+def test_a_replay_without_edits_shows_everything():
     assert replay_log(log_of(MESSAGES), ()) == MESSAGES
 
 
