@@ -26,7 +26,7 @@ def call(turn: int) -> CallTool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
-def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
+def test_a_session_of_sixty_tool_turns_survives_three_compactions(
     agent: Callable[[str], str], tmp_path: Path
 ) -> None:
     script = Script(call)

@@ -44,7 +44,7 @@ def run(found, budget, *rungs, cold=True):
     return drive(compact_view(found, budget, Policy("p", rungs), context), lambda _: None)
 
 
-def test_what_is_within_budget_comes_back_as_it_is():
+def test_a_view_within_budget_is_returned_unchanged():
     found, strategy = told(), Does(4)
     outcome = run(found, Budget.of_tokens(5_000), Rung(strategy, 0.1))
     assert (outcome.status, outcome.reason) == ("unchanged", "within budget")
@@ -52,12 +52,12 @@ def test_what_is_within_budget_comes_back_as_it_is():
     assert strategy.runs == 0
 
 
-def test_below_the_trigger_of_a_window_nothing_is_tried():
+def test_below_the_trigger_of_a_window_no_rung_runs():
     outcome = run(told(), Budget.of_window(100_000), Rung(Does(4), 0.5))
     assert (outcome.status, outcome.reason) == ("unchanged", "below the trigger")
 
 
-def test_rungs_are_climbed_until_the_target_is_met():
+def test_rungs_run_until_the_target_is_met():
     first, second, third = Does(2_000), Does(40), Does(4)
     budget = Budget.of_tokens(200)
     outcome = run(told(), budget, Rung(first, 0.0), Rung(second, 0.0), Rung(third, 0.0))
@@ -89,7 +89,7 @@ def test_a_rung_waits_for_its_own_trigger():
 
 
 @pytest.mark.requirement("C8", "K12")
-def test_what_cannot_fit_fails_and_leaves_everything_as_it_was():
+def test_a_compaction_that_cannot_fit_fails_and_changes_nothing():
     found = told()
     outcome = run(found, Budget.of_tokens(10), Rung(Does(40), 0.0))
     assert outcome.status == "failed"
@@ -98,13 +98,13 @@ def test_what_cannot_fit_fails_and_leaves_everything_as_it_was():
     assert (outcome.view, outcome.edits) == (found, ())
 
 
-def test_nothing_to_make_smaller_is_no_success():
+def test_a_compaction_that_frees_nothing_is_not_a_success():
     outcome = run(told(), Budget.of_window(1_300, output=0, margin=0), Rung(Does(4_000), 0.1))
     assert outcome.status == "unchanged"
     assert outcome.reason.startswith("nothing was made smaller")
 
 
-def test_damage_is_mended_first_and_named():
+def test_damage_is_repaired_first_and_reported():
     broken = view(U("task"), A(c("1")), U("go on"), A("r" * 4_000), U("next"))
     outcome = run(broken, Budget.of_tokens(100), Rung(Does(drops=(4,)), 0.0))
     assert outcome.status == "compacted"
@@ -112,13 +112,13 @@ def test_damage_is_mended_first_and_named():
     assert words(outcome.view.messages) == ["U:task", "A{1}", "T(1)", "U:go on", "U:next"]
 
 
-def test_what_a_rung_breaks_by_dropping_is_mended_too():
+def test_damage_by_a_rung_that_drops_messages_is_repaired():
     outcome = run(told(), Budget.of_tokens(100), Rung(Does(drops=(2,)), 0.0))
     assert outcome.status == "compacted"
     assert words(outcome.view.messages) == ["U:task", "A{1}", "T(1)", "A:done", "U:next"]
 
 
-def test_a_history_that_says_nothing_is_not_emptied():
+def test_a_history_of_empty_messages_is_not_emptied():
     outcome = run(view(U(" "), A(" "), U("\n")), Budget.of_tokens(1), Rung(Does(), 0.0))
     assert outcome.status == "unchanged"
 

@@ -48,7 +48,7 @@ def filled(store, count=70, **rest):
 
 
 @pytest.mark.requirement("F85")
-def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_the_summary():
+def test_a_thread_that_appends_during_a_summary_waits_and_comes_after_it():
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(_):
@@ -73,7 +73,7 @@ def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_th
 
 
 @pytest.mark.requirement("F86")
-def test_of_a_hundred_items_those_that_no_budget_shows_stay_in_the_log():
+def test_items_removed_by_a_budget_stay_in_the_log():
     store = MemoryStore()
     session = filled(store, 100)
     receipt = session.compact(2_000)
@@ -83,7 +83,7 @@ def test_of_a_hundred_items_those_that_no_budget_shows_stay_in_the_log():
 
 
 @pytest.mark.requirement("F90", "F89")
-def test_a_model_that_raises_counts_nothing_as_summarised():
+def test_a_model_that_raises_summarises_nothing():
     class OnlyByModel:
         name = "by model"
 
@@ -106,7 +106,7 @@ def test_a_model_that_raises_counts_nothing_as_summarised():
 
 
 @pytest.mark.requirement("F91")
-def test_a_change_whose_reply_was_lost_is_there_once():
+def test_a_change_whose_reply_was_lost_is_recorded_once():
     class Deaf(MemoryStore):
         deaf = False
 
@@ -128,7 +128,7 @@ def test_a_change_whose_reply_was_lost_is_there_once():
 
 
 @pytest.mark.requirement("F93")
-def test_what_the_archive_did_not_take_names_no_handle():
+def test_messages_that_the_archive_refused_have_no_handle():
     class Full(MemoryStore):
         def commit(self, name, generation, change):
             if change.batches:
@@ -165,7 +165,7 @@ def test_a_thousand_attempts_that_change_nothing_leave_one_receipt(tmp_path):
 
 
 @pytest.mark.requirement("F94")
-def test_the_state_of_many_compactions_grows_with_what_was_said_and_not_faster():
+def test_the_state_of_many_compactions_grows_linearly_with_the_log():
     store = MemoryStore()
     session = opened(store, window=1_600)
     sizes = []
@@ -185,7 +185,7 @@ def test_the_state_of_many_compactions_grows_with_what_was_said_and_not_faster()
 
 
 @pytest.mark.requirement("F94", "K21")
-def test_what_a_model_says_in_an_error_does_not_swell_the_receipt():
+def test_an_error_text_of_a_model_is_cut_in_the_receipt():
     def shouting(_):
         return Reply(error="overloaded " * 100_000, retry=False)
 
@@ -199,7 +199,7 @@ def test_what_a_model_says_in_an_error_does_not_swell_the_receipt():
 
 
 @pytest.mark.requirement("H1", "F91")
-def test_only_the_latest_snapshot_is_shown_and_it_covers_what_the_first_one_did():
+def test_only_the_latest_snapshot_is_in_view_and_covers_the_first():
     store = MemoryStore()
     session = filled(store)
     first = session.compact()
@@ -213,7 +213,7 @@ def test_only_the_latest_snapshot_is_shown_and_it_covers_what_the_first_one_did(
 
 
 @pytest.mark.requirement("F58")
-def test_usage_that_was_kept_from_before_a_compaction_sets_off_no_second_one():
+def test_usage_from_before_a_compaction_triggers_no_second_one():
     session = opened(MemoryStore())
     session.extend(said(number) for number in range(60))
     session.append(said(61, "assistant"), usage=Usage(input=7_900, output=50))
@@ -227,7 +227,7 @@ def test_usage_that_was_kept_from_before_a_compaction_sets_off_no_second_one():
 
 
 @pytest.mark.requirement("F61", "F57")
-def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while():
+def test_a_window_that_is_always_nearly_full_is_compacted_with_pauses():
     tools = [{"type": "function", "function": {"name": "t", "description": "word " * 4_900}}]
     asked = []
 
@@ -247,7 +247,7 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
     assert len(asked) <= 3, "the breaker is open after three that gave nothing"
 
 
-def test_a_snapshot_that_is_cut_is_not_taken_for_words_of_the_user():
+def test_a_cut_snapshot_is_not_taken_for_a_user_message():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(14))
     head = header(12, 9_000, "ab" * 16)
     snapshot = {"role": "user", "content": seal_text(f"{head}\n## What happened\n{lines}")}

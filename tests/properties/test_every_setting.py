@@ -275,7 +275,7 @@ def seen_twice(probe: Probe, config: Config) -> tuple[Any, Any]:
 
 @pytest.mark.requirement("C22")
 @pytest.mark.parametrize("key", EFFECTS)
-def test_a_setting_that_is_changed_alone_changes_what_is_seen(key):
+def test_every_single_setting_has_a_visible_effect(key):
     value, probe = EFFECTS[key]
     before = Config().replace(**STARTS.get(key, {}))
     section, _, name = key.rpartition(".")
@@ -286,5 +286,5 @@ def test_a_setting_that_is_changed_alone_changes_what_is_seen(key):
 
 
 @pytest.mark.requirement("C22")
-def test_every_setting_is_tried():
+def test_every_setting_is_tested():
     assert {leaf.key for leaf in leaves(Config)} == EFFECTS.keys()

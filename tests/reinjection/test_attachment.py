@@ -27,7 +27,7 @@ def found(text=CODE, path="src/a.py", seen="", operation="read", state="text"):
     return FoundFile(access, state, text, len(text.encode("utf-8", "replace")))
 
 
-def test_an_attachment_is_known_and_is_not_what_the_user_said():
+def test_an_attachment_is_recognised_and_is_not_a_message_of_the_user():
     message = Message("user", (Text(render(["x"])),))
     assert message.text.startswith(ATTACHMENT_HEADER)
     assert message.is_attachment()
@@ -36,7 +36,7 @@ def test_an_attachment_is_known_and_is_not_what_the_user_said():
 
 
 @pytest.mark.requirement("C15")
-def test_a_file_stands_whole_between_fences_with_where_it_comes_from():
+def test_a_file_is_shown_whole_between_fences_with_its_path_and_version():
     section = whole_section(found(), "unchanged")
     head, fence, *rest = section.split("\n")
     assert head == (
@@ -91,7 +91,7 @@ def test_a_giant_line_and_a_file_without_room_are_only_named():
 
 
 @pytest.mark.requirement("C15")
-def test_what_cannot_be_shown_is_told():
+def test_files_that_cannot_be_shown_are_named_with_the_reason():
     assert name_section(found("", state="deleted"), "unknown").endswith("is no longer on disk.")
     assert name_section(found("", state="binary"), "unknown").endswith("0 bytes, not text.")
 
@@ -130,6 +130,6 @@ def test_a_file_that_was_put_back_before_is_compared_with_that():
     )
 
 
-def test_a_plan_says_how_far_it_is():
+def test_a_plan_is_headed_by_its_progress():
     told = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
     assert told.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"

@@ -41,7 +41,7 @@ def paths(*steps, **rest):
         ("fetch a, read b", "b"),
     ],
 )
-def test_files_are_ordered_by_their_last_touch_newest_first(steps, order):
+def test_files_are_ordered_by_their_last_access_newest_first(steps, order):
     calls = [step.split() for step in steps.split(", ")]
     assert paths(*((f"{verb}_file", {"path": path}) for verb, path in calls)) == order.split()
 
@@ -107,7 +107,7 @@ def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
         ("", {"path": "a.py"}),
     ],
 )
-def test_what_is_no_touch_of_a_known_file_names_none(tool, arguments):
+def test_calls_that_do_not_access_a_known_file_name_none(tool, arguments):
     assert paths((tool, arguments)) == []
 
 
@@ -130,11 +130,11 @@ def test_tools_and_keys_can_be_named():
         ('{"path": ', ""),
     ],
 )
-def test_a_path_is_found_in_broken_json_too(text, path):
+def test_a_path_is_found_in_broken_json(text, path):
     assert next(paths_of(text, None, SETTINGS.path_keys), "") == path
 
 
-def test_a_call_that_failed_or_was_refused_or_has_no_answer_touches_nothing():
+def test_a_failed_refused_or_unanswered_call_accesses_nothing():
     read = A(c("1", "read", '{"path": "secret.txt"}'))
     assert accesses(log(U("t"), read, T("1", "no", "read", is_error=True)), SETTINGS) == ()
     assert accesses(log(U("t"), read), SETTINGS) == ()
@@ -163,7 +163,7 @@ def sight(messages, shown):
 
 
 @pytest.mark.requirement("F71")
-def test_a_file_is_in_sight_while_its_reading_and_every_later_change_are_shown():
+def test_a_file_is_in_view_while_its_read_and_every_later_edit_are_unchanged():
     messages = log(
         U("task"),
         A(c("1", "read", '{"path": "a.py"}')),

@@ -110,7 +110,7 @@ def test_the_newest_files_come_back_newest_first_and_no_more_than_the_count():
 
 
 @pytest.mark.requirement("K30")
-def test_a_file_that_does_not_fit_is_passed_over_and_the_next_one_comes():
+def test_a_file_that_does_not_fit_is_skipped_and_the_next_one_is_used():
     giant = DISK | {"g": "x" * 40_000, "f": "line\n" * 8_000}
     settings = FileSettings(root="/repo", file_tokens=500, total_tokens=900)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**giant))
@@ -152,7 +152,7 @@ def test_nothing_is_read_without_a_root_and_nothing_put_back_for_a_count_of_none
 
 
 @pytest.mark.requirement("K29")
-def test_what_is_still_in_sight_does_not_come_twice():
+def test_files_still_in_view_are_not_put_back():
     history = (U("task"), *reading("a", "b"))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
     assert shown(outcome) == ["a"]
@@ -175,7 +175,7 @@ def test_the_newest_version_comes_back_never_an_older_one_nor_a_stub():
     assert "unchanged since you last saw it" in text
 
 
-def test_a_file_that_is_gone_is_told_and_takes_no_place():
+def test_a_deleted_file_is_named_and_does_not_count():
     settings = FileSettings(root="/repo", count=1)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**DISK | {"g": None}))
     assert shown(outcome) == ["g", "f"]
@@ -186,7 +186,7 @@ def test_a_file_that_is_gone_is_told_and_takes_no_place():
 
 
 @pytest.mark.requirement("K31")
-def test_it_is_a_message_of_the_user_behind_the_snapshot_and_before_the_newest_words():
+def test_the_attachment_is_a_user_message_between_the_snapshot_and_the_latest_words():
     outcome = compacted(view(*HISTORY), read=disk(**DISK))
     roles = [(m.role, m.is_attachment()) for m in outcome.view.messages]
     assert roles == [("user", False), ("user", False), ("user", True), ("user", False)]
@@ -196,7 +196,7 @@ def test_it_is_a_message_of_the_user_behind_the_snapshot_and_before_the_newest_w
 
 
 @pytest.mark.requirement("K31")
-def test_without_a_snapshot_it_stands_before_what_is_not_answered_yet():
+def test_without_a_snapshot_the_attachment_precedes_unread_results():
     parallel = A(c("x", "read", '{"path": "x"}'), c("y", "bash"))
     history = (U("task"), *reading("a", "b", "c"), parallel, T("x", LONG), T("y", LONG))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
@@ -206,7 +206,7 @@ def test_without_a_snapshot_it_stands_before_what_is_not_answered_yet():
     assert messages[at + 1].calls == parallel.calls
 
 
-def test_it_never_parts_a_running_call_from_its_result():
+def test_the_attachment_never_separates_a_running_call_from_its_result():
     running = A(c("x", "bash"), c("y", "bash"))
     history = (U("task"), *reading("a", "b", "c"), running, T("x", LONG))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
@@ -216,13 +216,13 @@ def test_it_never_parts_a_running_call_from_its_result():
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
-def test_it_has_a_place_in_every_dialect(dialect):
+def test_the_attachment_has_a_place_in_every_dialect(dialect):
     for policy in (FOLD, CLEAR):
         outcome = compacted(view(*HISTORY, dialect=dialect), policy, read=disk(**DISK))
         assert len(put_back(outcome)) == 1
 
 
-def test_where_there_is_no_room_the_outcome_is_what_it_would_be_without():
+def test_without_room_for_an_attachment_the_outcome_is_unchanged():
     found = view(*HISTORY)
     tight = Budget(40, 40, 20_000)
     outcome = compacted(found, budget=tight, read=disk(**DISK))
@@ -230,7 +230,7 @@ def test_where_there_is_no_room_the_outcome_is_what_it_would_be_without():
     assert put_back(outcome) == []
 
 
-def test_what_has_to_stay_is_not_cut_to_make_room_for_what_is_put_back():
+def test_messages_that_must_stay_are_not_cut_for_an_attachment():
     found = view(U("what the user asked for " * 100), *HISTORY[1:])
     mine = Sources(SETTINGS, disk(**dict.fromkeys("abcdefg", "words\n" * 400))).find(found)
     assert reserve(mine, found, 10_000) == 3_000
@@ -242,7 +242,7 @@ def test_what_has_to_stay_is_not_cut_to_make_room_for_what_is_put_back():
 
 
 @pytest.mark.requirement("K31")
-def test_the_next_compaction_replaces_what_was_put_back_instead_of_piling_it_up():
+def test_the_next_compaction_replaces_the_attachment():
     first = compacted(view(*HISTORY), read=disk(**DISK))
     more = (*first.view.messages, *reading("h", "i"), A("done"), U("and now"))
     again = view(*(Message(m.role, m.parts, origin=m.origin) for m in more))
@@ -253,7 +253,7 @@ def test_the_next_compaction_replaces_what_was_put_back_instead_of_piling_it_up(
     assert outcome.rungs[0].name == "detach"
 
 
-def test_what_was_put_back_is_not_taken_out_for_nothing():
+def test_an_attachment_is_not_removed_without_need():
     first = compacted(view(*HISTORY), read=disk(**DISK))
     budget = Budget(20_000, 10, 20_000)
     again = view(*(Message(m.role, m.parts, origin=m.origin) for m in first.view.messages))
@@ -283,7 +283,7 @@ def test_the_newest_plan_survives_word_for_word():
 
 
 @pytest.mark.requirement("H16")
-def test_a_plan_that_is_in_sight_or_was_cleared_or_was_refused_does_not_come_back():
+def test_a_plan_in_view_or_emptied_or_refused_is_not_put_back():
     quoted = "- [pending] step 0\n - [pending] step 1"
 
     class Quoting(Folding):
@@ -306,7 +306,7 @@ def test_a_plan_that_is_in_sight_or_was_cleared_or_was_refused_does_not_come_bac
     assert kept.lines == ("- [pending] step 0",)
 
 
-def test_of_a_plan_that_is_too_long_what_is_open_comes_first():
+def test_open_items_of_a_long_plan_come_first():
     statuses = ["completed"] * 20 + ["in_progress", "pending"]
     history = (U("task"), *tasks(*statuses), *reading("a", "b", "c"), A("done"), U("go on"))
     outcome = compacted(view(*history), budget=Budget(2_000, 1_000, 2_000))
@@ -319,7 +319,7 @@ def test_of_a_plan_that_is_too_long_what_is_open_comes_first():
 
 
 @pytest.mark.requirement("F71")
-def test_the_outcome_names_the_files_that_are_out_of_sight_and_counts_the_unknown():
+def test_the_outcome_names_the_files_removed_from_view_and_counts_the_unknown():
     history = (
         U("task"),
         *reading("a", "b", "c"),

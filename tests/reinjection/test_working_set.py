@@ -52,7 +52,7 @@ def conversation(made):
 
 
 @given(steps, st.data())
-def test_it_knows_what_the_whole_log_says(made, data):
+def test_a_working_set_agrees_with_the_whole_log(made, data):
     messages = conversation(made)
     every = {message.id: message for message in messages}
     shown = {
@@ -68,7 +68,7 @@ def test_it_knows_what_the_whole_log_says(made, data):
     assert found.plan == newest_plan(messages)
 
 
-def test_a_file_that_is_read_again_and_again_is_kept_once():
+def test_repeated_reads_of_a_file_are_kept_once():
     messages = [U("task")]
     for number in range(100):
         messages += [

@@ -11,7 +11,7 @@ LINES = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12)
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_line_that_speaks_of_something_going_wrong_is_an_alarm(word):
+def test_a_line_that_reports_a_failure_is_an_alarm(word):
     assert is_alarm(f"12:00 {word}: it")
     assert find_alarms(["fine", f"12:00 {word}: it", "fine"]) == {1}
 
@@ -22,7 +22,7 @@ def test_other_lines_are_no_alarms(line):
     assert find_alarms([line, line]) == set()
 
 
-def test_only_the_beginning_of_a_line_is_looked_at_and_a_word_has_to_be_in_it_as_a_whole():
+def test_only_whole_words_at_the_beginning_of_a_line_count():
     last = "x" * (LINE_HEAD - len("error"))
     assert find_alarms([f"{last}error", f"{last}xerror", "error"]) == {0, 2}
 
@@ -32,7 +32,7 @@ def test_a_word_is_not_found_across_two_lines():
 
 
 @given(LINES)
-def test_all_lines_at_once_are_judged_like_one_by_one(lines):
+def test_searching_all_lines_at_once_equals_searching_each(lines):
     assert find_alarms(lines) == {place for place, line in enumerate(lines) if is_alarm(line)}
 
 

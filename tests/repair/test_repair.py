@@ -18,7 +18,7 @@ def results(messages):
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "gemini", "openai-responses"])
-def test_a_valid_conversation_is_left_alone(dialect):
+def test_a_valid_conversation_is_not_repaired(dialect):
     sound = log(S("s"), U("t"), A("x", c("1")), T("1"), A("done"), U("u"))
     assert repair(sound, dialect) == ()
     assert repair((), dialect) == ()
@@ -27,23 +27,23 @@ def test_a_valid_conversation_is_left_alone(dialect):
 # --- what says nothing ---------------------------------------------------------------------
 
 
-def test_messages_that_say_nothing_are_left_out():
+def test_empty_messages_are_removed():
     empty = Message("assistant", ())
     gone = Message("assistant", (Omitted("reasoning"), Text(" \n")))
     assert words(mended(U("t"), empty, gone, A("a"), U("  "))) == ["U:t", "A:a"]
 
 
-def test_a_message_with_only_an_image_says_something():
+def test_a_message_with_only_an_image_is_not_empty():
     assert len(mended(U("t"), A("a"), Message("user", (IMAGE,)))) == 3
 
 
-def test_blank_text_beside_other_parts_goes_where_the_provider_rejects_it():
+def test_blank_text_beside_other_parts_is_removed_for_providers_that_reject_it():
     message = Message("user", (Text("a"), Text("\n"), IMAGE))
     assert mended(message, dialect="anthropic")[0].parts == (Text("a"), Omitted("repair"), IMAGE)
     assert mended(message, dialect="openai-chat")[0].parts == message.parts
 
 
-def test_blank_text_inside_a_result_goes_and_its_media_stay():
+def test_blank_text_inside_a_result_is_removed_and_its_media_stay():
     result = ToolResult("1", (Text(""), Text("42"), IMAGE))
     after = mended(U("t"), A(c("1")), Message("tool", (result,)), dialect="anthropic")
     assert after[2].results[0].content == (Text("42"), IMAGE)
@@ -85,7 +85,7 @@ def test_of_several_results_in_one_message_the_last_one_stays():
     assert after[2].text == "look"
 
 
-def test_a_lost_result_beside_text_goes_and_the_text_stays():
+def test_an_orphaned_result_beside_text_becomes_a_note_and_the_text_stays():
     message = Message("user", (*T("zz", "lost").parts, Text("and now?")))
     after = mended(U("t"), A("a"), message)
     assert after[2].text == "and now?"
@@ -103,7 +103,7 @@ def test_a_result_that_came_before_its_call_moves_behind_it():
 # --- calls without a result ----------------------------------------------------------------
 
 
-def test_calls_that_nobody_answered_get_a_result_that_says_so_in_order():
+def test_unanswered_calls_get_a_synthetic_result_in_order():
     after = mended(U("t"), A(c("1"), c("2")), U("go on"))
     assert words(after) == ["U:t", "A{1,2}", "T(1)", "T(2)", "U:go on"]
     assert set(results(after).values()) == {NO_RESULT}
@@ -123,17 +123,17 @@ def test_only_the_unanswered_of_parallel_calls_gets_one():
         (U("t"), A(c("1")), A(c("2")), T("2")),
     ],
 )
-def test_a_call_that_is_still_running_is_left_alone(messages):
+def test_a_running_call_gets_no_synthetic_result(messages):
     assert NO_RESULT not in results(mended(*messages, dialect="openai-responses")).values()
 
 
-def test_results_in_several_messages_are_no_reason_for_synthetic_ones():
+def test_results_in_several_messages_need_no_synthetic_ones():
     after = mended(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("done"))
     assert results(after) == {"1": "a", "2": "b"}
     assert words(after) == ["U:t", "A{1,2}", "T(2)", "T(1)", "A:done"]
 
 
-def test_of_several_dead_calls_each_is_closed_where_it_stands():
+def test_each_of_several_dead_calls_is_closed_in_place():
     after = mended(U("t"), A(c("1")), U("a"), A(c("2")), U("b"), A(c("3")), T("3"), A("x"))
     assert words(after) == [
         *("U:t", "A{1}", "T(1)", "U:a", "A{2}", "T(2)", "U:b", "A{3}", "T(3)", "A:x"),
@@ -144,12 +144,12 @@ def test_of_several_dead_calls_each_is_closed_where_it_stands():
 
 
 @pytest.mark.requirement("K34")
-def test_only_the_result_that_stands_elsewhere_moves():
+def test_only_a_displaced_result_moves():
     after = mended(U("t"), A(c("1")), U("hurry"), A("aloud"), T("1"), A("done"))
     assert words(after) == ["U:t", "A{1}", "T(1)", "U:hurry", "A:aloud", "A:done"]
 
 
-def test_interleaved_results_stand_behind_their_calls_or_behind_the_turn():
+def test_interleaved_results_follow_their_calls_or_the_turn():
     messages = (U("t"), A(c("1")), A(c("2")), T("1"), T("2"))
     assert words(mended(*messages)) == ["U:t", "A{1}", "T(1)", "A{2}", "T(2)"]
     assert words(mended(*messages, dialect="anthropic")) == [
@@ -158,14 +158,14 @@ def test_interleaved_results_stand_behind_their_calls_or_behind_the_turn():
     assert repair(log(*messages), "openai-responses") == ()
 
 
-def test_results_of_two_turns_in_one_message_part():
+def test_results_of_two_turns_in_one_message_are_separated():
     both = Message("tool", (*T("2").parts, *T("1").parts))
     after = mended(U("t"), A(c("1")), U("u"), A(c("2")), both, A("x"))
     assert results(after[:3]) == {"1": "ok"}
     assert results(after[3:]) == {"2": "ok"}
 
 
-def test_what_a_user_said_beside_a_late_result_stays_where_it_was():
+def test_user_text_beside_a_late_result_stays_in_place():
     late = Message("user", (*T("1", "late").parts, Text("and then?")))
     after = mended(U("t"), A(c("1")), A("aloud"), U("u"), late, dialect="anthropic")
     assert [message.text for message in after if message.is_from_user()] == ["t", "u", "and then?"]
@@ -186,7 +186,7 @@ def test_gemini_gets_results_in_the_order_of_their_calls():
     assert mended(*told, dialect="anthropic")[2].parts == both.parts
 
 
-def test_gemini_gets_no_call_right_behind_another_message_of_the_model():
+def test_gemini_gets_no_call_directly_after_another_model_message():
     after = mended(U("t"), A("x"), A(c("1")), T("1"), dialect="gemini")
     assert [message.text for message in after[:3]] == ["t", "x", GAP]
 
@@ -197,7 +197,7 @@ def test_anthropic_gets_no_reasoning_in_the_middle_of_a_turn():
     assert after[2].parts == (Omitted("repair"), Text("b"))
 
 
-def test_responses_gets_no_reasoning_that_leads_to_nothing():
+def test_responses_gets_no_dangling_reasoning():
     thought = Message("assistant", (Thinking("hm"),))
     assert words(mended(U("t"), thought, U("u"), thought, dialect="openai-responses")) == [
         *("U:t", "U:u"),
@@ -214,7 +214,7 @@ def test_a_conversation_that_starts_with_the_model_gets_a_first_user_message(dia
 # --- ids -----------------------------------------------------------------------------------
 
 
-def test_ids_that_repeat_become_unique_where_they_must_and_results_follow():
+def test_repeated_ids_become_unique_where_required_in_calls_and_results():
     messages = (U("t"), A(c("1")), T("1", "a"), A(c("1")), T("1", "b"))
     after = mended(*messages, dialect="anthropic")
     ids = [call.id for message in after for call in message.calls]
@@ -224,7 +224,7 @@ def test_ids_that_repeat_become_unique_where_they_must_and_results_follow():
         assert repair(log(*messages), other) == ()
 
 
-def test_ids_that_repeat_in_one_message_become_unique_on_every_wire_with_ids():
+def test_repeated_ids_in_one_message_become_unique_on_every_wire_with_ids():
     after = mended(U("t"), A(c("1"), c("1")), T("1", "a"), T("1", "b"), A("x"))
     assert len(results(after)) == 2
 

@@ -16,7 +16,7 @@ def left(found, strategy=None, target=0):
 TOLD = (S("s"), U("task"), A(c("1")), T("1", "x" * 400), A("b"), U("mid"), A("d"), U("latest"))
 
 
-def test_the_oldest_groups_go_whole_and_what_is_protected_stays():
+def test_the_oldest_groups_are_dropped_whole_and_protected_messages_stay():
     assert left(view(*TOLD)) == ["S:s", "U:task", "U:latest"]
 
 

@@ -14,14 +14,14 @@ def told():
     )
 
 
-def test_names_that_go_out_of_sight_are_wanted_and_those_that_stay_are_not():
+def test_names_removed_from_view_are_expected_and_those_that_stay_are_not():
     names = choose_names(told(), [1, 2, 3])
     assert {"lib/socket_pool.py", "retry_limit"} <= names
     assert "src/port_scanner.py" not in names
 
 
 @pytest.mark.requirement("F38", "H3")
-def test_open_failures_and_the_plan_are_wanted_however_rare_their_names_are():
+def test_names_of_open_failures_and_the_plan_are_always_expected():
     noise = [A(f"Used src/part_{n}.py again, and src/part_{n}.py.") for n in range(100)]
     plan = A(c("9", "todowrite", '{"todos": [{"content": "mend zz_last.py"}]}'))
     found = view(*told().messages[:4], *noise, plan, T("9"), A("a"), U("next"))
@@ -30,7 +30,7 @@ def test_open_failures_and_the_plan_are_wanted_however_rare_their_names_are():
     assert len(names) < 60
 
 
-def test_what_account_and_snapshot_lack_is_counted():
+def test_names_missing_in_account_and_snapshot_are_counted():
     names = frozenset({"src/a.py", "src/b.py", "src/c.py"})
     found = coverage(names, "Mended src/a.py.", "Mended src/a.py.\nabc123 src/b.py (edited)")
     assert found.untold == {"src/b.py", "src/c.py"}

@@ -45,7 +45,7 @@ def context(target=500, **changes):
 
 
 @pytest.mark.requirement("K27")
-def test_the_prepared_edits_are_proposed_as_they_are():
+def test_the_prepared_edits_are_proposed_unchanged():
     plan = asked(context(memory=PREPARED))
     assert plan.edits == (FOLD,)
     assert (plan.reason, plan.fallback) == ("prepared", True)
@@ -56,18 +56,18 @@ def test_the_prepared_edits_are_proposed_as_they_are():
     ("given", "log", "words"),
     [
         ({}, LOG, "nothing is prepared"),
-        ({"memory": PREPARED, "focus": "the build"}, LOG, "what to focus on"),
+        ({"memory": PREPARED, "focus": "the build"}, LOG, "before the focus was set"),
         ({"memory": PREPARED}, LOG[2:], "no longer shown as it was"),
     ],
 )
-def test_it_is_refused_with_a_reason(given, log, words):
+def test_an_invalid_memory_is_refused_with_a_reason(given, log, words):
     plan = asked(context(**given), log)
     assert plan.edits == ()
     assert words in plan.reason
 
 
 @pytest.mark.requirement("K27", "C10")
-def test_the_ladder_ends_with_it_when_the_target_is_met_and_the_rest_stays_word_for_word():
+def test_the_ladder_ends_with_the_memory_if_the_target_is_met_and_the_rest_stays_verbatim():
     view = View.of(LOG, COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
     told = CompactionContext(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
@@ -79,7 +79,7 @@ def test_the_ladder_ends_with_it_when_the_target_is_met_and_the_rest_stays_word_
 
 
 @pytest.mark.requirement("K27")
-def test_where_it_is_refused_the_next_rung_does_the_work():
+def test_after_a_refused_memory_the_next_rung_runs():
     view = View.of(LOG[1:], COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
     told = CompactionContext(
@@ -92,7 +92,7 @@ def test_where_it_is_refused_the_next_rung_does_the_work():
     assert "summarize" in outcome.reason
 
 
-def test_damage_behind_it_is_mended_and_what_is_unread_stays():
+def test_damage_after_the_memory_is_repaired_and_unread_results_stay():
     call = Message("assistant", (ToolCall("c1", "run", "{}"),))
     orphan = Message("tool", (ToolResult("gone", (Text("late"),), "run"),))
     result = Message("tool", (ToolResult("c1", (Text(f"unread {WORDS}"),), "run"),))
@@ -107,7 +107,7 @@ def test_damage_behind_it_is_mended_and_what_is_unread_stays():
     assert all(message.role != "tool" for message in outcome.view.messages[:-1])
 
 
-def test_it_stands_first_is_due_with_the_summary_and_is_added_once():
+def test_the_memory_rung_is_first_due_with_the_summary_and_added_once():
     ladder = remembering(policy("default", act_at=0.7))
     first = ladder.rungs[0]
     assert isinstance(first.strategy, SessionMemory)
@@ -116,7 +116,7 @@ def test_it_stands_first_is_due_with_the_summary_and_is_added_once():
     assert remembering(policy("window")).rungs[0].trigger == 0.8
 
 
-def test_a_hard_budget_is_left_to_rungs_that_know_it():
+def test_a_hard_budget_skips_the_memory():
     view = View.of(LOG, COUNTER, dialect="openai-chat")
     budget = Budget.of_tokens(view.tokens // 2)
     names = {message.id: message.id[:6] for message in LOG}

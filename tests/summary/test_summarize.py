@@ -53,7 +53,7 @@ def test_every_handle_in_a_snapshot_names_a_folded_message():
     assert named <= known
 
 
-def test_a_second_snapshot_takes_up_the_first():
+def test_a_second_snapshot_includes_the_first():
     once, first = snapshot_of(told(), 2_000)
     twice, second = snapshot_of(once, 600)
     assert [is_snapshot(m) for m in twice.messages].count(True) == 1
@@ -71,7 +71,7 @@ def test_the_tail_stays_verbatim():
     assert all(message in found.messages for message in after.messages[-4:])
 
 
-def test_what_is_smaller_than_its_snapshot_is_not_folded():
+def test_messages_smaller_than_their_snapshot_are_not_folded():
     found = view(U("t"), A("a"), A("b"), U("u"))
     plan = propose(found, 10)
     assert not any(isinstance(edit, Fold) and edit.messages for edit in plan.edits)
