@@ -35,7 +35,7 @@ def compact(messages, **rest):
     return foldline.compact(messages, counter=COUNTER, **rest)
 
 
-def test_a_history_is_brought_within_its_budget_in_the_shape_that_came_in():
+def test_a_history_is_compacted_to_its_budget_in_its_own_format():
     messages = history()
     result = compact(messages, budget=2_000)
     assert result.receipt.status == "compacted"
@@ -54,14 +54,14 @@ def test_a_request_body_keeps_everything_around_its_messages():
     assert len(result.messages["messages"]) < len(body["messages"])
 
 
-def test_what_fits_comes_back_as_the_very_object_that_came_in():
+def test_input_that_fits_is_returned_as_the_same_object():
     messages = history()
     result = compact(messages, budget=10**6)
     assert result.messages is messages
     assert (result.receipt.status, result.receipt.reason) == ("unchanged", "within budget")
 
 
-def test_what_cannot_fit_comes_back_as_the_very_object_with_the_reason():
+def test_input_that_cannot_fit_is_returned_as_the_same_object_with_a_reason():
     messages = history()
     result = compact(messages, budget=5)
     assert result.messages is messages
@@ -121,7 +121,7 @@ def test_a_summarizer_that_fails_changes_nothing_but_the_wording():
     assert "the model is away" not in json.dumps(result.messages)
 
 
-def test_a_summarizer_that_says_nothing_useful_keeps_the_promises():
+def test_a_summarizer_with_useless_answers_keeps_the_promises():
     messages = history()
     result = compact(messages, budget=2_000, summarizer=lambda _: Reply("I cannot help."))
     check_compaction(result, messages, 2_000, counter=COUNTER)
@@ -194,7 +194,7 @@ def test_an_empty_history_is_unchanged_and_counts_nothing(empty):
     assert foldline.count(empty) == 0
 
 
-def test_messages_are_counted_as_the_model_that_is_named_does():
+def test_messages_are_counted_like_the_named_model():
     messages = [{"role": "user", "content": "Ein längerer Satz mit Umlauten. " * 50}]
     assert foldline.count(messages, model="sonnet") == foldline.count(
         messages, model="anthropic/claude-sonnet-5-5"
@@ -203,7 +203,7 @@ def test_messages_are_counted_as_the_model_that_is_named_does():
     assert foldline.count(messages, model="gpt-5") == foldline.count(messages)
 
 
-def test_a_model_that_is_not_known_is_named_in_the_receipt():
+def test_an_unknown_model_is_named_in_the_receipt():
     messages = [{"role": "user", "content": "go"}]
     (unknown, _) = foldline.compact(messages, model="sonet").receipt.warnings
     assert "'sonet' is not known" in unknown
@@ -211,7 +211,7 @@ def test_a_model_that_is_not_known_is_named_in_the_receipt():
     assert foldline.compact(messages, model="sonnet").receipt.warnings == ()
 
 
-def test_what_somebody_asks_for_is_done_although_it_is_not_due():
+def test_a_forced_compaction_runs_although_none_is_due():
     told = [m for n in range(30) for m in (("user", f"question {n}"), ("assistant", "word " * 90))]
     messages = [{"role": role, "content": text} for role, text in told]
     assert foldline.compact(messages, window=100_000).receipt.status == "unchanged"

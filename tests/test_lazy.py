@@ -12,7 +12,7 @@ from tests.architecture.sources import PACKAGE
 from foldline.lazy import attach_stub, lazy_pattern
 
 
-def test_it_finds_what_the_compiled_pattern_finds():
+def test_a_lazy_pattern_finds_what_the_compiled_one_finds():
     source, text = r"(?P<word>[a-z]+)-(\d)", "Ab-1 cd-2"
     lazy, compiled = lazy_pattern(source, re.IGNORECASE), re.compile(source, re.IGNORECASE)
     for _ in range(2):
@@ -23,13 +23,13 @@ def test_it_finds_what_the_compiled_pattern_finds():
     assert (lazy.pattern, lazy.flags) == (compiled.pattern, compiled.flags)
 
 
-def test_it_is_compiled_at_the_first_use():
+def test_a_lazy_pattern_is_compiled_on_first_use():
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search("")
 
 
-def test_it_is_copied_and_pickled_before_its_first_use():
+def test_a_lazy_pattern_is_copied_and_pickled_before_its_first_use():
     lazy = lazy_pattern("b+")
     for made in (copy.copy(lazy), pickle.loads(pickle.dumps(lazy))):  # noqa: S301  # our own
         assert made.findall("abba") == ["bb"]

@@ -29,7 +29,7 @@ from foldline.redaction import HIDDEN, redact_json
         ),
     ],
 )
-def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> None:
+def test_a_secret_is_redacted_anywhere(text: str, secret: str) -> None:
     assert secret in text
     assert secret not in redact_json(text)
     assert HIDDEN in redact_json(text)
@@ -39,7 +39,7 @@ def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> Non
 @pytest.mark.parametrize(
     "name", ["api_key", "Authorization", "x-api-key", "db_password", "Cookie"]
 )
-def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
+def test_a_value_under_a_secret_key_is_redacted_whole(name: str) -> None:
     assert redact_json({name: "x"}) == {name: HIDDEN}
 
 
@@ -47,11 +47,11 @@ def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
     "value",
     ["tokens before: 12,000", "the basic idea", {"input_tokens": 5}, 3, None, "sk-1", "task-list"],
 )
-def test_what_is_no_secret_stays(value: object) -> None:
+def test_text_that_is_not_a_secret_stays(value: object) -> None:
     assert redact_json(value) == value
 
 
-def test_hostile_text_takes_no_longer_than_its_length() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     began = time.perf_counter()
     for text in (
         "a" * 200_000,

@@ -34,14 +34,14 @@ def root(tmp_path):
         "~/../..",
     ],
 )
-def test_a_path_that_leads_outside_or_is_none_is_refused(root, path):
+def test_an_outside_or_invalid_path_is_refused(root, path):
     if path == "~/../..":
         path = "~/../../x"
     with pytest.raises(InputError):
         root.parts(path)
 
 
-def test_paths_inside_are_relative_or_absolute_and_may_turn_around(root, tmp_path):
+def test_paths_inside_are_relative_or_absolute_and_may_contain_dots(root, tmp_path):
     assert root.parts("a/./b/../c.txt") == ("a", "c.txt")
     assert root.parts(f"{root.path}/a.txt") == ("a.txt",)
     (tmp_path / "alias").symlink_to(root.path)
@@ -63,7 +63,7 @@ def test_no_link_is_followed_neither_at_the_end_nor_on_the_way(root, tmp_path):
     assert (root.path / "link.txt").read_text() == "mine"
 
 
-def test_what_is_no_regular_file_or_too_large_is_not_read(root):
+def test_irregular_or_too_large_files_are_not_read(root):
     os.mkfifo(root.path / "pipe")
     (root.path / "large").write_bytes(b"x" * 101)
     with pytest.raises(OSError, match="no regular file"):
@@ -89,7 +89,7 @@ def test_a_file_is_replaced_whole_with_its_mode_and_nothing_is_left_over(root, m
     assert [one.name for one in path.parent.iterdir()] == ["run.sh"]
 
 
-def test_who_waits_too_long_for_the_lock_is_told(root, monkeypatch):
+def test_waiting_too_long_for_the_lock_is_an_error(root, monkeypatch):
     monkeypatch.setattr(rooted, "PATIENCE", 0.05)
     inside, done = threading.Event(), threading.Event()
 

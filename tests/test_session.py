@@ -129,7 +129,7 @@ def fill(session, count=60, start=0):
 
 
 @pytest.mark.requirement("K1")
-def test_what_was_appended_is_shown_as_the_very_objects_that_came(opened):
+def test_a_view_contains_the_very_objects_that_were_appended(opened):
     session = opened()
     wires = [said(0), *step(1), said(2)]
 
@@ -208,7 +208,7 @@ def test_the_list_of_a_view_belongs_to_the_caller(opened):
     assert len(session.view()) == 4
 
 
-def test_messages_of_every_dialect_are_recognised_by_themselves(opened):
+def test_every_dialect_is_detected_from_its_messages(opened):
     anthropic = {
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "t1", "name": "ls", "input": {}}],
@@ -224,7 +224,7 @@ def test_messages_of_every_dialect_are_recognised_by_themselves(opened):
         assert session.view() == [wire]
 
 
-def test_images_count_by_the_rules_of_the_format_that_the_messages_told(opened):
+def test_images_count_by_the_rules_of_the_detected_format(opened):
     image = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     wire = {"role": "user", "content": [{"type": "image", "source": image}]}
     call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -239,7 +239,7 @@ def test_images_count_by_the_rules_of_the_format_that_the_messages_told(opened):
     assert sizes["auto"] != other.messages(session.messages)
 
 
-def test_a_dialect_that_plain_text_did_not_tell_is_corrected_by_the_first_tool_call(opened):
+def test_a_dialect_ambiguous_in_plain_text_is_corrected_by_the_first_tool_call(opened):
     session = opened(format="auto")
     first = session.append({"role": "user", "content": "List the files."})
     guessed = session.format
@@ -264,7 +264,7 @@ def test_a_dialect_that_plain_text_did_not_tell_is_corrected_by_the_first_tool_c
     assert [len(m.calls) + len(m.results) for m in again.messages] == [0, 1, 1]
 
 
-def test_the_first_tool_call_corrects_the_dialect_behind_a_compaction_too(opened):
+def test_the_first_tool_call_corrects_the_dialect_after_a_compaction(opened):
     session = opened(format="auto", window=8_000)
     for number in range(60):
         session.append({"role": "user", "content": f"question {number} " + "alpha beta " * 60})
@@ -287,7 +287,7 @@ def test_the_first_tool_call_corrects_the_dialect_behind_a_compaction_too(opened
     assert [message["content"] for message in again.view()[:-1]] == shown
 
 
-def test_a_format_that_is_named_only_later_is_known_after_a_restart(opened):
+def test_a_format_detected_later_is_known_after_a_restart(opened):
     opened(format="auto").close()
     named = opened(format="openai-chat")
     named.append(said(0))
@@ -319,7 +319,7 @@ def test_results_that_pair_by_name_only_find_their_calls_one_append_at_a_time(op
     assert again.view() == wires
 
 
-def test_message_objects_of_langchain_come_back_as_objects(opened):
+def test_message_objects_of_langchain_are_returned_as_objects(opened):
     core = pytest.importorskip("langchain_core.messages")
     session = opened(format="auto")
     call = {"name": "ls", "args": {"path": "."}, "id": "c1", "type": "tool_call"}
@@ -353,7 +353,7 @@ def test_message_objects_of_langchain_come_back_as_objects(opened):
         {"role": "user", "content": "x", "extra": {1, 2}},
     ],
 )
-def test_what_is_no_message_is_refused_and_changes_nothing(opened, wire):
+def test_an_invalid_message_is_refused_and_changes_nothing(opened, wire):
     session = opened()
     session.append(said(0))
 
@@ -366,7 +366,7 @@ def test_what_is_no_message_is_refused_and_changes_nothing(opened, wire):
     assert session.append(said(0)) == identify([session.messages[0]] * 2)[1].id
 
 
-def test_extending_by_nothing_is_nothing(opened):
+def test_extending_by_nothing_changes_nothing(opened):
     session = opened()
 
     assert session.extend([]) == []
@@ -398,7 +398,7 @@ def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opene
 
 
 @pytest.mark.requirement("H9")
-def test_a_session_goes_on_where_it_was_with_the_same_view(opened):
+def test_a_reopened_session_has_the_same_view(opened):
     session = opened()
     fill(session, 70)
     shown, tokens = session.view(), session.tokens
@@ -456,7 +456,7 @@ def test_another_process_sees_the_same_view(opened, place):
     assert json.loads(out.stdout) == shown
 
 
-def test_of_two_that_append_to_one_session_the_later_one_is_told(opened):
+def test_the_later_of_two_concurrent_writers_gets_an_error(opened):
     first, second = opened(), opened()
     first.append(said(0))
 
@@ -578,7 +578,7 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
     assert session.view() == [said(number) for number in range(6)]
 
 
-def test_a_value_that_looks_like_a_stored_object_comes_back_as_it_was():
+def test_a_value_that_looks_like_a_stored_object_is_restored_unchanged():
     value = {OBJECT: "HumanMessage", "fields": {"content": "planted"}}
 
     assert thaw(freeze(value)) == value
@@ -620,7 +620,7 @@ def test_an_empty_session_has_nothing_to_compact(opened):
     assert (receipt.status, receipt.reason) == ("unchanged", "there are no messages")
 
 
-def test_undoing_brings_the_view_back_durably_and_no_view_repeats_the_compaction(opened):
+def test_undo_restores_the_view_durably_and_no_view_repeats_the_compaction(opened):
     session = opened()
     fill(session, 70)
     whole = [said(number) for number in range(70)]
@@ -655,7 +655,7 @@ def test_compactions_are_undone_one_by_one(opened):
 
 
 @pytest.mark.requirement("C21")
-def test_a_pinned_message_stays_in_sight_after_a_restart_too(opened):
+def test_a_pinned_message_stays_in_view_after_a_restart(opened):
     session = opened()
     numbers = fill(session, 20)
     assert session.pin(numbers[3][:8]) == numbers[3]
@@ -738,7 +738,7 @@ def test_a_forced_compaction_does_not_wait(opened):
     assert useless.tries == 2
 
 
-def test_the_wait_goes_on_after_a_restart(opened):
+def test_the_wait_continues_after_a_restart(opened):
     useless = Useless()
     policy = Policy("useless", (Rung(useless, 0.1),))
     session = opened(policy=policy)
@@ -798,14 +798,14 @@ def test_reported_usage_counts_more_than_our_own_count(opened):
 
 
 @pytest.mark.parametrize("reported", [Usage(input=10**400), Usage(input=1, output=10**400)])
-def test_usage_that_no_window_can_hold_is_not_believed(opened, reported):
+def test_usage_larger_than_any_window_is_ignored(opened, reported):
     session = opened()
     session.append(said(1))
     session.append(said(2) | {"role": "assistant"}, usage=reported)
     assert session.pressure.tokens < 10_000
 
 
-def test_usage_from_before_a_compaction_does_not_fire_again(opened):
+def test_usage_from_before_a_compaction_triggers_nothing(opened):
     session = opened()
     fill(session, 20)
     session.append(said(21), usage=Usage(input=7_000, output=100))
@@ -818,7 +818,7 @@ def test_usage_from_before_a_compaction_does_not_fire_again(opened):
     assert len(session.receipts) == 1
 
 
-def test_usage_for_a_request_from_before_an_edit_is_void(opened):
+def test_usage_for_a_request_from_before_an_edit_is_ignored(opened):
     session = opened()
     fill(session, 40)
     session.view()
@@ -842,7 +842,7 @@ def test_reported_usage_holds_after_a_restart(opened):
     assert session.receipts[0].status == "compacted"
 
 
-def test_an_answer_without_real_usage_is_no_anchor(opened):
+def test_an_answer_without_real_usage_is_not_an_anchor(opened):
     session = opened()
     fill(session, 20)
     session.append(said(21), usage=Usage())
@@ -870,7 +870,7 @@ def test_the_export_is_the_whole_original_transcript(opened, tmp_path):
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
-def test_an_export_that_fails_leaves_what_was_there(opened, tmp_path, monkeypatch):
+def test_a_failed_export_leaves_the_old_file(opened, tmp_path, monkeypatch):
     session = opened()
     fill(session, 3)
     target = tmp_path / "out.jsonl"
@@ -960,7 +960,7 @@ def test_a_summarizer_that_gives_no_answer_leaves_the_history_unchanged(opened, 
 
 
 @pytest.mark.requirement("K14")
-def test_a_summarizer_that_uses_its_own_session_is_told_instead_of_waiting_for_ever(opened):
+def test_a_summarizer_that_uses_its_own_session_gets_an_error_instead_of_a_deadlock(opened):
     session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(said(0))))
     fill(session, 60)
 
@@ -1036,7 +1036,7 @@ def test_the_async_twins_do_the_same(opened, tmp_path):
         session.view()
 
 
-def test_a_summarizer_that_blocks_serves_async_programs_too(opened):
+def test_a_blocking_summarizer_works_in_async_programs(opened):
     session = opened(policy=ASKING, summarizer=lambda _: Reply("blocking"))
     fill(session, 70)
 
@@ -1078,7 +1078,7 @@ def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
     assert [message.id for message in session.messages[70:]] == numbers
 
 
-def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
+def test_a_blocking_call_in_its_own_loop_is_refused(opened):
     async def main():
         session, viewing, answer = await compacting(opened)
         with pytest.raises(FoldlineError, match="while a task is using it"):
@@ -1093,7 +1093,7 @@ def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
 
 
 @pytest.mark.requirement("K15")
-def test_a_cancelled_compaction_changes_nothing_and_lets_the_next_one_in(opened):
+def test_a_cancelled_compaction_changes_nothing_and_frees_the_lock(opened):
     async def main():
         asked = asyncio.Event()
 
@@ -1191,14 +1191,14 @@ def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(p
     "wrong",
     [{"policy": "nope"}, {"window": 2_000, "system": "word " * 5_000}, {"summarizer": "same"}],
 )
-def test_a_session_that_cannot_be_opened_is_not_started(wrong):
+def test_a_session_that_cannot_be_opened_is_not_created(wrong):
     store = MemoryStore()
     with pytest.raises(FoldlineError):
         Session.open(None, "s", store=store, **wrong)
     assert store.sessions() == ()
 
 
-def test_no_key_that_an_error_names_is_kept_in_a_receipt(opened):
+def test_a_key_named_by_an_error_is_not_stored_in_a_receipt(opened):
     key = "sk-ant-" + "a1b2c3" * 5
 
     def echoing(ask):
@@ -1237,14 +1237,14 @@ print("end")
 """
 
 
-def test_a_summarizer_that_hangs_keeps_no_async_program_from_ending():
+def test_a_summarizer_that_hangs_does_not_keep_an_async_program_from_ending():
     ran = subprocess.run(
         [sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.stdout, ran.stderr, ran.returncode) == ("end\n", "", 0)
 
 
-def test_a_budget_may_be_a_share_of_what_is_shown(place):
+def test_a_budget_may_be_a_share_of_the_view(place):
     with Session.open(place, "s", window=1_000_000) as session:
         session.append({"role": "user", "content": "Why does the build fail?"})
         session.extend({"role": "user", "content": f"line {n} of it " * 99} for n in range(30))
@@ -1261,7 +1261,7 @@ METHODS = ("__str__", "__eq__", "__len__", "__getitem__", "__contains__", "split
 Stubborn = type("Stubborn", (str,), {**dict.fromkeys(METHODS, refuse), "__hash__": refuse})
 
 
-def test_texts_whose_methods_raise_are_appended_as_what_they_hold(opened):
+def test_texts_whose_methods_raise_are_appended_as_plain_text(opened):
     session = opened()
     held = {"role": Stubborn("user"), "content": [{"type": "text", "text": Stubborn("Hello")}]}
     session.append(held)
@@ -1272,7 +1272,7 @@ def test_texts_whose_methods_raise_are_appended_as_what_they_hold(opened):
     ]
 
 
-def test_an_object_that_raises_is_no_message_and_changes_nothing(opened):
+def test_an_object_that_raises_is_refused_and_changes_nothing(opened):
     class Message:
         def __getattr__(self, _):
             raise ZeroDivisionError

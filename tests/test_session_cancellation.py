@@ -72,7 +72,7 @@ async def answer(_ask):
 
 @pytest.mark.requirement("C6", "F90")
 @pytest.mark.parametrize("stop", range(ASKS))
-def test_cancelled_at_any_question_nothing_is_changed_and_the_next_one_succeeds(stop):
+def test_a_compaction_cancelled_at_any_request_changes_nothing_and_the_next_succeeds(stop):
     async def main():
         reached = asyncio.Event()
         asked = []
@@ -104,7 +104,7 @@ async def turns_of_the_loop(number):
 
 @pytest.mark.requirement("F90", "F91", "K20")
 @pytest.mark.parametrize("turns", [*range(12), 20, 40, 80, 160, 320])
-def test_cancelled_at_any_turn_of_the_loop_it_has_happened_or_not(turns):
+def test_a_cancellation_at_any_step_of_the_loop_leaves_the_old_or_the_new_state(turns):
     async def main():
         store = MemoryStore()
         session = opened(store, summarizer=answer)
@@ -127,7 +127,7 @@ def test_cancelled_at_any_turn_of_the_loop_it_has_happened_or_not(turns):
 
 @pytest.mark.requirement("F90", "K20")
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 20, 80])
-def test_a_cancelled_append_is_there_whole_or_not_at_all(turns):
+def test_a_cancelled_append_is_recorded_whole_or_not_at_all(turns):
     async def main():
         store = MemoryStore()
         session = opened(store)
@@ -145,7 +145,7 @@ def test_a_cancelled_append_is_there_whole_or_not_at_all(turns):
 
 @pytest.mark.requirement("F85", "K20")
 @pytest.mark.parametrize("memory", [False, True])
-def test_everything_that_many_tasks_append_meanwhile_is_kept_in_their_order(memory):
+def test_concurrent_appends_of_many_tasks_are_kept_in_order(memory):
     config = Config(memory=MemorySettings(enabled=memory, every=200))
 
     async def main():

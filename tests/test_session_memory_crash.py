@@ -121,7 +121,7 @@ def crashed(folder, kills, longest, seed):
 
 
 @pytest.mark.requirement("F91", "F93", "K28", "J3")
-def test_a_killed_session_has_its_old_or_its_new_state_and_opens_every_handle(tmp_path):
+def test_a_killed_session_has_the_old_or_the_new_state_and_recalls_every_handle(tmp_path):
     said = crashed(tmp_path, 20, 60, seed=1)
     words = [line[0] for line in said]
     assert words.count("prepared") > 3

@@ -56,7 +56,7 @@ def methods(thing: Any) -> Iterator[tuple[str, list[inspect.Parameter]]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_arguments_of_any_type_are_answered_or_refused_by_name(
+def test_arguments_of_any_type_are_accepted_or_refused_by_name(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -92,7 +92,7 @@ def test_places_of_any_type_are_refused(value: Any, tmp_path: Path) -> None:
             Session.open(tmp_path / "s.db", value, window=5_000)
 
 
-def test_a_text_whose_methods_raise_becomes_a_plain_one(tmp_path: Path) -> None:
+def test_a_text_whose_methods_raise_becomes_plain_text(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "m.db") as memory:
         memory.add(Raising("the build fails"))
         assert memory.search(Raising("build"))
