@@ -83,7 +83,7 @@ class Clock:
         return self.now
 
 
-def said(number, role=None):
+def make_message(number, role=None):
     role = role or ("user" if number % 2 == 0 else "assistant")
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -122,7 +122,7 @@ def opened(place):
 
 
 def fill(session, count=60, start=0):
-    return session.extend([said(number) for number in range(start, start + count)])
+    return session.extend([make_message(number) for number in range(start, start + count)])
 
 
 # --- appending and showing -----------------------------------------------------------------
@@ -131,7 +131,7 @@ def fill(session, count=60, start=0):
 @pytest.mark.requirement("K1")
 def test_a_view_contains_the_very_objects_that_were_appended(opened):
     session = opened()
-    wires = [said(0), *step(1), said(2)]
+    wires = [make_message(0), *step(1), make_message(2)]
 
     for wire in wires:
         session.append(wire)
@@ -141,7 +141,7 @@ def test_a_view_contains_the_very_objects_that_were_appended(opened):
 
 def test_ids_are_those_that_a_whole_transcript_gets_repetitions_included(opened):
     session = opened()
-    wires = [said(0), said(0), *step(1), said(0), *step(1)]
+    wires = [make_message(0), make_message(0), *step(1), make_message(0), *step(1)]
 
     given = [session.append(wire) for wire in wires]
 
@@ -163,7 +163,7 @@ def test_a_view_is_compacted_when_due_and_not_before(opened):
     sizes = []
 
     for number in range(80):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         sizes.append(session.tokens)
 
@@ -192,7 +192,7 @@ def test_the_prefix_before_the_first_edit_stays_the_identical_objects(opened):
     fill(session, 70)
     before = session.view()
     kept = session.receipts[-1].kept_prefix
-    session.append(said(70))
+    session.append(make_message(70))
     after = session.view()
 
     assert 0 < kept < len(before)
@@ -290,13 +290,13 @@ def test_the_first_tool_call_corrects_the_dialect_after_a_compaction(opened):
 def test_a_format_detected_later_is_known_after_a_restart(opened):
     opened(format="auto").close()
     named = opened(format="openai-chat")
-    named.append(said(0))
+    named.append(make_message(0))
     named.close()
 
     again = opened(format="auto")
 
     assert again.format == "openai-chat"
-    assert again.view() == [said(0)]
+    assert again.view() == [make_message(0)]
 
 
 def test_results_that_pair_by_name_only_find_their_calls_one_append_at_a_time(opened):
@@ -355,15 +355,15 @@ def test_message_objects_of_langchain_are_returned_as_objects(opened):
 )
 def test_an_invalid_message_is_refused_and_changes_nothing(opened, wire):
     session = opened()
-    session.append(said(0))
+    session.append(make_message(0))
 
     with pytest.raises(InputError):
         session.append(wire)
     with pytest.raises(InputError):
-        session.extend([said(1), wire])
+        session.extend([make_message(1), wire])
 
-    assert session.view() == [said(0)]
-    assert session.append(said(0)) == identify([session.messages[0]] * 2)[1].id
+    assert session.view() == [make_message(0)]
+    assert session.append(make_message(0)) == identify([session.messages[0]] * 2)[1].id
 
 
 def test_extending_by_nothing_changes_nothing(opened):
@@ -376,7 +376,7 @@ def test_extending_by_nothing_changes_nothing(opened):
 @pytest.mark.requirement("H7")
 def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opened):
     session = opened(window=200_000)
-    session.append(said(0))
+    session.append(make_message(0))
     call, result = step(1)
     result["content"] = "\n".join(f"line {number} of a very long file" for number in range(9_000))
     session.append(call)
@@ -419,7 +419,7 @@ def test_a_reopened_session_has_the_same_view(opened):
 def test_the_view_is_always_the_log_with_its_edits(opened):
     session = opened(policy="default")
     for number in range(60):
-        session.extend(step(number, size=3) if number % 3 else [said(number)])
+        session.extend(step(number, size=3) if number % 3 else [make_message(number)])
         session.view()
 
     edits = [edit for receipt in session.receipts for edit in receipt.edits]
@@ -458,19 +458,19 @@ def test_another_process_sees_the_same_view(opened, place):
 
 def test_the_later_of_two_concurrent_writers_gets_an_error(opened):
     first, second = opened(), opened()
-    first.append(said(0))
+    first.append(make_message(0))
 
     with pytest.raises(StoreError, match="changed by another writer") as caught:
-        second.append(said(1))
+        second.append(make_message(1))
 
     assert "Open it again" in caught.value.hint
     assert second.messages == ()
-    first.append(said(2))
-    assert opened().view() == [said(0), said(2)]
+    first.append(make_message(2))
+    assert opened().view() == [make_message(0), make_message(2)]
 
 
 def test_another_format_than_the_stored_one_is_refused(opened):
-    opened().append(said(0))
+    opened().append(make_message(0))
 
     with pytest.raises(StoreError, match="openai-chat, not anthropic"):
         opened(format="anthropic")
@@ -486,12 +486,12 @@ def test_a_session_without_a_place_or_a_name_is_refused(opened):
 def test_a_store_that_was_given_stays_open():
     store = MemoryStore()
     with Session.open(None, "s", store=store, policy=WINDOW) as session:
-        session.append(said(0))
+        session.append(make_message(0))
 
     with pytest.raises(StoreError, match="is closed"):
-        session.append(said(1))
+        session.append(make_message(1))
     with Session.open(None, "s", store=store, policy=WINDOW) as session:
-        assert session.view() == [said(0)]
+        assert session.view() == [make_message(0)]
 
 
 class Failing(MemoryStore):
@@ -517,7 +517,11 @@ def test_a_store_that_refuses_leaves_the_session_as_it_was():
     before = session.tokens
 
     store.before = StoreError("the disk is full")
-    for work in (lambda: session.append(said(70)), session.view, lambda: session.pin("x" * 8)):
+    for work in (
+        lambda: session.append(make_message(70)),
+        session.view,
+        lambda: session.pin("x" * 8),
+    ):
         with pytest.raises(FoldlineError):
             work()
     store.before = None
@@ -525,21 +529,21 @@ def test_a_store_that_refuses_leaves_the_session_as_it_was():
     assert session.tokens == before
     assert len(session.messages) == 70
     assert session.receipts == ()
-    assert session.append(said(70)) == session.messages[-1].id
+    assert session.append(make_message(70)) == session.messages[-1].id
 
 
 def test_an_interrupt_just_after_the_commit_neither_loses_nor_repeats():
     store = Failing()
     session = Session.open(None, "s", store=store, window=8_000, policy=WINDOW)
-    session.append(said(0))
+    session.append(make_message(0))
 
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(1))
+        session.append(make_message(1))
     store.after = None
-    session.append(said(2))
+    session.append(make_message(2))
 
-    assert session.view() == [said(0), said(1), said(2)]
+    assert session.view() == [make_message(0), make_message(1), make_message(2)]
 
 
 def test_an_interrupt_at_the_first_message_does_not_hide_it():
@@ -548,10 +552,10 @@ def test_an_interrupt_at_the_first_message_does_not_hide_it():
 
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(0))
+        session.append(make_message(0))
     store.after = None
 
-    assert session.view() == [said(0)]
+    assert session.view() == [make_message(0)]
 
 
 def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeypatch):
@@ -560,7 +564,7 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
     fill(session, 5)
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(5))
+        session.append(make_message(5))
     store.after = None
 
     read = iter((True, True, False))
@@ -575,7 +579,7 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
         with pytest.raises(KeyboardInterrupt):
             session.view()
 
-    assert session.view() == [said(number) for number in range(6)]
+    assert session.view() == [make_message(number) for number in range(6)]
 
 
 def test_a_value_that_looks_like_a_stored_object_is_restored_unchanged():
@@ -623,7 +627,7 @@ def test_an_empty_session_has_nothing_to_compact(opened):
 def test_undo_restores_the_view_durably_and_no_view_repeats_the_compaction(opened):
     session = opened()
     fill(session, 70)
-    whole = [said(number) for number in range(70)]
+    whole = [make_message(number) for number in range(70)]
     compacted = session.view()
 
     receipt = session.undo()
@@ -665,8 +669,8 @@ def test_a_pinned_message_stays_in_view_after_a_restart(opened):
 
     session.compact(1_500)
 
-    assert said(3) in session.view()
-    assert said(4) not in session.view()
+    assert make_message(3) in session.view()
+    assert make_message(4) not in session.view()
     assert [message.pinned for message in session.messages].count(True) == 1
 
 
@@ -682,7 +686,7 @@ def test_pinning_what_does_not_exist_is_an_error(opened):
 def test_everything_that_was_removed_is_recalled_after_a_restart(opened):
     session = opened(policy="default", window=16_000)
     for number in range(70):
-        session.extend(step(number, size=2) if number % 4 else [said(number)])
+        session.extend(step(number, size=2) if number % 4 else [make_message(number)])
         session.view()
     receipts = session.receipts
     originals = {message.id: message.raw for message in session.messages}
@@ -716,7 +720,7 @@ def test_an_attempt_that_changed_nothing_is_repeated_only_after_growth(opened):
     fill(session, 40)
     tries = []
     for number in range(40, 60):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         tries.append(useless.tries)
     growth = 20 * session.tokens / 60 / (0.05 * session.budget.scale)
@@ -755,7 +759,7 @@ def test_a_view_that_passes_its_limit_does_not_wait(opened):
     session = opened(policy=Policy("both", (Rung(Useless(), 0.5), Rung(Window(), 1.0))))
     sizes = []
     for number in range(120):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         sizes.append(session.tokens)
 
@@ -789,7 +793,7 @@ def test_an_idle_session_has_a_cold_cache(opened):
 def test_reported_usage_counts_more_than_our_own_count(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
 
     session.view()
 
@@ -800,19 +804,19 @@ def test_reported_usage_counts_more_than_our_own_count(opened):
 @pytest.mark.parametrize("reported", [Usage(input=10**400), Usage(input=1, output=10**400)])
 def test_usage_larger_than_any_window_is_ignored(opened, reported):
     session = opened()
-    session.append(said(1))
-    session.append(said(2) | {"role": "assistant"}, usage=reported)
+    session.append(make_message(1))
+    session.append(make_message(2) | {"role": "assistant"}, usage=reported)
     assert session.pressure.tokens < 10_000
 
 
 def test_usage_from_before_a_compaction_triggers_nothing(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
     session.view()
 
     for number in range(4):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
 
     assert len(session.receipts) == 1
@@ -823,7 +827,7 @@ def test_usage_for_a_request_from_before_an_edit_is_ignored(opened):
     fill(session, 40)
     session.view()
     session.compact(2_000)
-    session.append(said(41), usage=Usage(input=7_500, output=10))
+    session.append(make_message(41), usage=Usage(input=7_500, output=10))
 
     session.view()
 
@@ -833,7 +837,7 @@ def test_usage_for_a_request_from_before_an_edit_is_ignored(opened):
 def test_reported_usage_holds_after_a_restart(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
     session.close()
 
     session = opened()
@@ -845,8 +849,8 @@ def test_reported_usage_holds_after_a_restart(opened):
 def test_an_answer_without_real_usage_is_not_an_anchor(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage())
-    session.append(said(22), usage=Usage(input=9_000))
+    session.append(make_message(21), usage=Usage())
+    session.append(make_message(22), usage=Usage(input=9_000))
 
     assert session._state.current_view.anchor is None
 
@@ -900,7 +904,9 @@ def test_an_export_into_a_pipe_is_written_and_does_not_replace_it(opened, tmp_pa
     assert session.export(pipe) == 3
     reader.join()
     assert pipe.is_fifo()
-    assert [json.loads(line) for line in got[0].splitlines()] == [said(n) for n in range(3)]
+    assert [json.loads(line) for line in got[0].splitlines()] == [
+        make_message(n) for n in range(3)
+    ]
 
 
 def test_an_export_into_a_missing_folder_names_it(opened, tmp_path):
@@ -961,7 +967,7 @@ def test_a_summarizer_that_gives_no_answer_leaves_the_history_unchanged(opened, 
 
 @pytest.mark.requirement("K14")
 def test_a_summarizer_that_uses_its_own_session_gets_an_error_instead_of_a_deadlock(opened):
-    session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(said(0))))
+    session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(make_message(0))))
     fill(session, 60)
 
     receipt = session.compact(force=True)
@@ -987,7 +993,7 @@ def test_an_exception_in_a_strategy_leaves_the_session_as_it_was(opened):
 
     assert session.tokens == before
     assert session.receipts == ()
-    assert session.append(said(70))
+    assert session.append(make_message(70))
 
 
 # --- threads and tasks ---------------------------------------------------------------------
@@ -999,7 +1005,7 @@ def test_threads_append_one_at_a_time(opened):
 
     def work(start):
         for number in range(start, start + 20):
-            session.append(said(number))
+            session.append(make_message(number))
 
     threads = [threading.Thread(target=work, args=(100 * n,), daemon=True) for n in range(4)]
     for thread in threads:
@@ -1014,8 +1020,8 @@ def test_threads_append_one_at_a_time(opened):
 def test_the_async_twins_do_the_same(opened, tmp_path):
     async def main():
         async with opened(policy=ASKING, summarizer=later) as session:
-            first = await session.aappend(said(0))
-            await session.aextend([said(number) for number in range(1, 70)])
+            first = await session.aappend(make_message(0))
+            await session.aextend([make_message(number) for number in range(1, 70)])
             shown = await session.aview()
             found = await session.arecall(first[:8], max_tokens=50)
             undone = await session.aundo()
@@ -1027,7 +1033,7 @@ def test_the_async_twins_do_the_same(opened, tmp_path):
     session, shown, found, undone, receipt, count = asyncio.run(main())
 
     assert any("later" in str(wire["content"]) for wire in shown)
-    assert found.raw == said(0)
+    assert found.raw == make_message(0)
     assert undone == session.receipts[0]
     assert receipt.status == "compacted"
     assert count == 70
@@ -1055,7 +1061,7 @@ async def compacting(opened):
         return Reply("done")
 
     session = opened(policy=ASKING, summarizer=summarize)
-    await session.aextend([said(number) for number in range(70)])
+    await session.aextend([make_message(number) for number in range(70)])
     viewing = asyncio.create_task(session.aview())
     await asked.wait()
     return session, viewing, answer
@@ -1064,7 +1070,7 @@ async def compacting(opened):
 def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
     async def main():
         session, viewing, answer = await compacting(opened)
-        appending = [asyncio.create_task(session.aappend(said(n))) for n in range(70, 73)]
+        appending = [asyncio.create_task(session.aappend(make_message(n))) for n in range(70, 73)]
         for _ in range(10):
             await asyncio.sleep(0)
         done = [task for task in appending if task.done()]
@@ -1082,9 +1088,9 @@ def test_a_blocking_call_in_its_own_loop_is_refused(opened):
     async def main():
         session, viewing, answer = await compacting(opened)
         with pytest.raises(FoldlineError, match="while a task is using it"):
-            session.append(said(70))
+            session.append(make_message(70))
         answer.set()
-        return await viewing, session.append(said(70))
+        return await viewing, session.append(make_message(70))
 
     shown, number = asyncio.run(main())
 
@@ -1104,11 +1110,11 @@ def test_a_cancelled_compaction_changes_nothing_and_frees_the_lock(opened):
             return await asyncio.Event().wait()
 
         session = opened(policy=ASKING, summarizer=summarize)
-        await session.aextend([said(number) for number in range(70)])
+        await session.aextend([make_message(number) for number in range(70)])
         viewing = asyncio.create_task(session.aview())
         await asked.wait()
-        waiting = asyncio.create_task(session.aappend(said(70)))
-        never = asyncio.create_task(session.aappend(said(99)))
+        waiting = asyncio.create_task(session.aappend(make_message(70)))
+        never = asyncio.create_task(session.aappend(make_message(99)))
         await asyncio.sleep(0)
         never.cancel()
         viewing.cancel()
@@ -1130,7 +1136,7 @@ def test_a_cancelled_append_has_happened_or_not_when_the_cancellation_is_raised(
         session = opened()
         kept = []
         for number in range(40):
-            task = asyncio.create_task(session.aappend(said(number)))
+            task = asyncio.create_task(session.aappend(make_message(number)))
             for _ in range(number % 7):
                 await asyncio.sleep(0)
             task.cancel()
@@ -1278,8 +1284,8 @@ def test_an_object_that_raises_is_refused_and_changes_nothing(opened):
             raise ZeroDivisionError
 
     session = opened()
-    session.append(said(0))
+    session.append(make_message(0))
     for wire in (Message(), {"role": "user", "content": [Message()]}):
         with pytest.raises(InputError):
             session.append(wire)
-    assert session.view() == [said(0)]
+    assert session.view() == [make_message(0)]

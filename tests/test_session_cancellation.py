@@ -25,20 +25,20 @@ class Curious:
     name = "curious"
 
     def propose(self, view, _need):
-        told = []
+        replies = []
         for number in range(ASKS):
             reply = yield Ask(f"question {number}", 100)
-            told.append(reply.text)
-        gone = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
-        text = Text("told: " + " ".join(told))
-        snapshot = Message("user", (text,), id=derived_id(*gone), origin="snapshot")
-        return Plan((Fold(gone, snapshot),))
+            replies.append(reply.text)
+        folded = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
+        text = Text("told: " + " ".join(replies))
+        snapshot = Message("user", (text,), id=derived_id(*folded), origin="snapshot")
+        return Plan((Fold(folded, snapshot),))
 
 
 CURIOUS = Policy("curious", (Rung(Curious(), 0.8),))
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -47,7 +47,7 @@ def opened(store, **changes):
     settings = {"policy": CURIOUS, "counter": COUNTER, "format": "openai-chat"}
     session = Session.open(None, "s", store=store, window=8_000, **{**settings, **changes})
     if not session.messages:
-        session.extend(said(number) for number in range(70))
+        session.extend(make_message(number) for number in range(70))
     return session
 
 
@@ -131,14 +131,16 @@ def test_a_cancelled_append_is_recorded_whole_or_not_at_all(turns):
     async def main():
         store = MemoryStore()
         session = opened(store)
-        work = asyncio.ensure_future(session.aextend([said(70), said(71), said(72)]))
+        work = asyncio.ensure_future(
+            session.aextend([make_message(70), make_message(71), make_message(72)])
+        )
         await turns_of_the_loop(turns)
         work.cancel()
         await asyncio.wait([work])
         assert len(session.messages) in (70, 73)
         assert known(opened(store)) == known(session)
-        await session.aappend(said(99))
-        assert session.messages[-1].raw == said(99)
+        await session.aappend(make_message(99))
+        assert session.messages[-1].raw == make_message(99)
 
     asyncio.run(main())
 

@@ -35,7 +35,7 @@ DUE, FULL = 56, 96
 """After so many messages the target of a compaction is passed, and the trigger of one."""
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -60,7 +60,7 @@ def quiet():
 def fill(session, start, end):
     """Append messages; the memory is renewed whenever that is due."""
     for number in range(start, end):
-        session.append(said(number))
+        session.append(make_message(number))
         quiet()
 
 
@@ -126,7 +126,7 @@ def test_a_compaction_applies_the_memory_without_a_model_and_keeps_later_message
     session = opened(MemoryStore(), summarizer=model)
     fill(session, 0, FULL - 4)
     at, asked = session.memory.at, model.asked
-    late = [said(number) for number in range(FULL - 4, FULL + 6)]
+    late = [make_message(number) for number in range(FULL - 4, FULL + 6)]
     model.go_on.clear()  # whoever asks now waits in vain
     session.extend(late)
     before = session.messages
@@ -140,7 +140,7 @@ def test_a_compaction_applies_the_memory_without_a_model_and_keeps_later_message
     assert view[-len(late) :] == late
     assert "The agent works on the build." in json.dumps(view)
     covered = [m.raw for m in before[: at - 10]]
-    assert [m for m in view if m in covered] == [said(0)], "the task stays"
+    assert [m for m in view if m in covered] == [make_message(0)], "the task stays"
     model.go_on.set()
 
 
@@ -152,7 +152,7 @@ def test_undo_restores_everything_and_discards_the_memory():
     assert session.undo().reason == "session memory"
     quiet()
     assert session.view() == whole
-    session.append(said(FULL + 6))
+    session.append(make_message(FULL + 6))
     assert len(session.view()) == len(whole) + 1
 
 
@@ -221,9 +221,9 @@ def test_an_invalid_stored_memory_is_prepared_again(wrong):
 def test_messages_appended_during_preparation_follow_the_memory():
     model = Model(hold=True)
     session = opened(MemoryStore(), summarizer=model)
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
-    late = [said(number) for number in range(DUE, FULL + 6)]
+    late = [make_message(number) for number in range(DUE, FULL + 6)]
     for wire in late:
         session.append(wire)  # returns although the model does not answer
     model.go_on.set()
@@ -231,13 +231,13 @@ def test_messages_appended_during_preparation_follow_the_memory():
     quiet()
 
     # It was renewed at once, since so much had come; what it covers is shown first.
-    session.append(said(FULL + 6))
+    session.append(make_message(FULL + 6))
     view = session.view()
     assert session.receipts[-1].reason == "session memory"
     assert [message.raw for message in session.messages] == [
-        *(said(number) for number in range(FULL + 7))
+        *(make_message(number) for number in range(FULL + 7))
     ]
-    assert view[-1] == said(FULL + 6)
+    assert view[-1] == make_message(FULL + 6)
 
 
 CHANGES = {
@@ -254,7 +254,7 @@ def test_a_change_meanwhile_discards_the_prepared_memory(change):
     store = MemoryStore()
     session = opened(store, summarizer=model)
     session._summarizer = None  # only what is prepared asks
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     CHANGES[change](session)
     shown = session._state.current_view.wires(session._state.codec.dialect)
@@ -280,7 +280,7 @@ def test_a_pin_discards_the_memory_which_may_have_folded_the_message():
     session.pin(pinned.id)
     assert session.memory is None
     assert store.load("s").memory is None
-    session.extend(said(number) for number in range(FULL - 3, FULL + 6))
+    session.extend(make_message(number) for number in range(FULL - 3, FULL + 6))
     assert pinned.raw in session.view()
 
 
@@ -356,10 +356,10 @@ def test_a_fallback_memory_is_marked_in_the_receipt():
 def test_a_change_by_another_process_is_not_overwritten(place):
     model = Model(hold=True)
     mine = opened(open_store(place), summarizer=model)
-    mine.extend(said(number) for number in range(DUE))
+    mine.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     with opened(open_store(place), Config()) as other:
-        other.append(said(DUE))
+        other.append(make_message(DUE))
     model.go_on.set()
     quiet()
     assert mine.memory is None
@@ -382,7 +382,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(pla
         format="openai-chat",
         summarizer=model,
     )
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     began = time.monotonic()
     session.close()
@@ -401,7 +401,7 @@ def test_no_model_is_called_after_closing():
         return Reply(error="not now", retry=True)
 
     session = opened(MemoryStore(), summarizer=model)
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     until(lambda: asked)
     session.close()
     go_on.set()
@@ -454,9 +454,9 @@ def test_an_async_summarizer_is_awaited_in_a_task_of_its_own():
     async def main():
         session = opened(MemoryStore(), summarizer=model)
         for number in range(FULL - 3):
-            await session.aappend(said(number))
+            await session.aappend(make_message(number))
         await asyncio.to_thread(until, lambda: session.memory is not None)
-        await session.aextend([said(number) for number in range(FULL - 3, FULL + 3)])
+        await session.aextend([make_message(number) for number in range(FULL - 3, FULL + 3)])
         view = await session.aview()
         await session.aclose()
         return loops == {asyncio.get_running_loop()}, session.receipts[-1], view
@@ -477,7 +477,7 @@ def test_appends_of_threads_leave_an_async_summarizer_to_tasks():
     async def main():
         session = opened(MemoryStore(), summarizer=model)
         # As a follower does it, and a program that appends in threads.
-        await asyncio.to_thread(session.extend, [said(number) for number in range(DUE)])
+        await asyncio.to_thread(session.extend, [make_message(number) for number in range(DUE)])
         assert session.memory is None
         assert not asked
         await session.aview()
@@ -505,9 +505,9 @@ def test_closing_an_async_session_ends_its_task_and_appends_do_not_wait_for_it()
                 ended.set()
 
         session = opened(MemoryStore(), summarizer=model)
-        await session.aextend([said(number) for number in range(DUE)])
+        await session.aextend([make_message(number) for number in range(DUE)])
         await asyncio.wait_for(begun.wait(), 60)
-        await asyncio.wait_for(session.aappend(said(DUE)), 60)
+        await asyncio.wait_for(session.aappend(make_message(DUE)), 60)
         await session.aclose()
         assert ended.is_set()
         assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
@@ -525,7 +525,7 @@ def test_a_session_survives_the_end_of_its_loop():
     session = opened(store, summarizer=forever)
 
     async def main():
-        await session.aextend([said(number) for number in range(DUE)])
+        await session.aextend([make_message(number) for number in range(DUE)])
 
     asyncio.run(main())
     session._background._summarizer = None
@@ -556,7 +556,7 @@ def failing_session(store, clock, **changes):
     settings = {"summarizer": failing, "policy": "salient", "window": 4_000, **changes}
     session = opened(store, config, clock=clock, **settings)
     if not session.messages:
-        session.append(said(0))
+        session.append(make_message(0))
         session.extend([{"role": "assistant", "content": f"{n} {FILLER}"} for n in range(10)])
     return session, asked
 
@@ -644,7 +644,7 @@ def test_the_background_worker_does_not_call_a_paused_summarizer():
 
     config = Config(memory=MemorySettings(enabled=True, every=100))
     session = opened(MemoryStore(), config, summarizer=failing, clock=Clock())
-    session.append(said(0))
+    session.append(make_message(0))
     for number in range(FULL):
         session.append({"role": "assistant", "content": f"{number} {FILLER}"})
         quiet()

@@ -26,13 +26,13 @@ from foldline.stores.sqlite import SqliteStore
 
 path, pause = sys.argv[1], float(sys.argv[2])
 
-def told(ask):
+def summarize(ask):
     time.sleep(pause)  # a model takes its time; the turns go on meanwhile
     return "The agent counts upwards."
 
 session = Session.open(None, "s", store=SqliteStore(path, durability="process"), window=3000,
                        policy="salient", format="openai-chat",
-                       counter=EstimatedCounter("o200k"), summarizer=told,
+                       counter=EstimatedCounter("o200k"), summarizer=summarize,
                        config=Config(memory=MemorySettings(enabled=True, every=150)))
 start = len(session.messages)
 print("open", start, flush=True)

@@ -36,14 +36,14 @@ def opened(store, window=8_000, **rest):
     return Session.open(None, "s", store=store, window=window, **{**settings, **rest})
 
 
-def said(number, role=None):
+def make_message(number, role=None):
     role = role or ("user" if number % 2 == 0 else "assistant")
     return {"role": role, "content": f"{number}: {FILLER}"}
 
 
 def filled(store, count=70, **rest):
     session = opened(store, **rest)
-    session.extend(said(number) for number in range(count))
+    session.extend(make_message(number) for number in range(count))
     return session
 
 
@@ -61,13 +61,15 @@ def test_a_thread_that_appends_during_a_summary_waits_and_comes_after_it():
     compacting = threading.Thread(target=session.compact, daemon=True)
     compacting.start()
     assert begun.wait(60)
-    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),), daemon=True)
+    appending = threading.Thread(
+        target=session.append, args=(make_message(99, "assistant"),), daemon=True
+    )
     appending.start()
     go_on.set()
     compacting.join(60)
     appending.join(60)
 
-    assert session.view()[-1] == said(99, "assistant")
+    assert session.view()[-1] == make_message(99, "assistant")
     assert "an account" in json.dumps(session.view())
     assert len(opened(store).messages) == 71
 
@@ -78,7 +80,7 @@ def test_items_removed_by_a_budget_stay_in_the_log():
     session = filled(store, 100)
     receipt = session.compact(2_000)
     assert len(session.view()) < 20
-    assert [m.raw for m in opened(store).messages] == [said(n) for n in range(100)]
+    assert [m.raw for m in opened(store).messages] == [make_message(n) for n in range(100)]
     assert all(session.recall(handle).raw for handle in receipt.recall)
 
 
@@ -98,7 +100,7 @@ def test_a_model_that_raises_summarises_nothing():
     policy = Policy("mine", (Rung(OnlyByModel(), 0.8),))
     session = filled(store, 20, window=2_200, policy=policy, summarizer=broken)
     before = session.view()
-    assert before == [said(number) for number in range(20)]
+    assert before == [make_message(number) for number in range(20)]
     again = opened(store, window=2_200, policy=policy)
     assert [m.raw for m in again.messages] == before
     assert again.view() == before
@@ -139,7 +141,7 @@ def test_messages_that_the_archive_refused_have_no_handle():
     with pytest.raises(StoreError):
         session.view()
     shown = session._state.current_view.wires(session._state.codec.dialect)
-    assert shown == [said(number) for number in range(70)]
+    assert shown == [make_message(number) for number in range(70)]
 
 
 # --- growth ------------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def test_the_state_of_many_compactions_grows_linearly_with_the_log():
     session = opened(store, window=1_600)
     sizes = []
     for number in range(1_200):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         if number in (600, 1_199):
             stored = store.load("s")
@@ -203,7 +205,7 @@ def test_only_the_latest_snapshot_is_in_view_and_covers_the_first():
     store = MemoryStore()
     session = filled(store)
     first = session.compact()
-    session.extend(said(number) for number in range(70, 140))
+    session.extend(make_message(number) for number in range(70, 140))
     second = session.compact()
     view = json.dumps(session.view())
     assert view.count("Snapshot by Foldline") == 1
@@ -215,12 +217,12 @@ def test_only_the_latest_snapshot_is_in_view_and_covers_the_first():
 @pytest.mark.requirement("F58")
 def test_usage_from_before_a_compaction_triggers_no_second_one():
     session = opened(MemoryStore())
-    session.extend(said(number) for number in range(60))
-    session.append(said(61, "assistant"), usage=Usage(input=7_900, output=50))
+    session.extend(make_message(number) for number in range(60))
+    session.append(make_message(61, "assistant"), usage=Usage(input=7_900, output=50))
     session.view()
     done = len([r for r in session.receipts if r.status == "compacted"])
     session.view()
-    session.append(said(62))
+    session.append(make_message(62))
     session.view()
     assert done == 1
     assert len([r for r in session.receipts if r.status == "compacted"]) == 1
@@ -237,9 +239,9 @@ def test_a_window_that_is_always_nearly_full_is_compacted_with_pauses():
 
     clock = Clock()
     session = opened(MemoryStore(), tools=tools, clock=clock, summarizer=counting)
-    session.append(said(0))
+    session.append(make_message(0))
     for number in range(60):
-        session.append(said(number, "assistant"))
+        session.append(make_message(number, "assistant"))
         session.view()
     compacted = sum(receipt.status == "compacted" for receipt in session.receipts)
     grown = 60 * 90

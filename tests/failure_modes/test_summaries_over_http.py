@@ -55,7 +55,7 @@ def user(text):
     return {"role": "user", "content": text}
 
 
-def said(text):
+def assistant(text):
     return {"role": "assistant", "content": text}
 
 
@@ -64,7 +64,7 @@ def history(steps=30, task="TASK: build X", name="compile"):
     for n in range(steps):
         lines = "\n".join(f"{n}.{line} wrote build/part_{n}_{line}.o" for line in range(30))
         work += call(f"c{n}", lines, name, f'{{"path": "src/module_{n}.c"}}')
-    return [user(task), *work, said("Compiled."), user("Now link.")]
+    return [user(task), *work, assistant("Compiled."), user("Now link.")]
 
 
 def fold(steps, messages=None, wire="openai", budget=BUDGET, **options):
@@ -127,7 +127,7 @@ def test_braces_in_contents_are_sent_unchanged():
 @pytest.mark.requirement("F46", "F38")
 def test_the_rules_require_observations_and_evidence():
     messages = history()
-    messages[3:3] = [user("Today use port 81."), said("ok")]
+    messages[3:3] = [user("Today use port 81."), assistant("ok")]
     _, (request,) = fold(["Told."], messages)
     assert "as an observation at its step" in request.text
     assert "Claim no success that no result shows" in request.text
@@ -137,7 +137,7 @@ def test_the_rules_require_observations_and_evidence():
 @pytest.mark.requirement("F26", "F30")
 def test_every_removed_pair_is_read_at_least_in_part():
     work = [m for n in range(12) for m in call(f"c{n}", f"result {n} " + "x " * 20_000)]
-    messages = [user("task"), *work, said("end"), user("next")]
+    messages = [user("task"), *work, assistant("end"), user("next")]
     _, requests = fold(lambda _: Answer("Told."), messages, window=20_000)
     read = "\n".join(request.text for request in requests)
     assert all(f"result {n} x" in read for n in range(12))
@@ -147,7 +147,7 @@ def test_every_removed_pair_is_read_at_least_in_part():
 def test_every_request_fits_the_window_and_their_number_is_bounded():
     text = "one line of a long log file\n" * 1_500
     work = [m for n in range(40) for m in call(f"c{n}", f"result {n}\n{text}")]
-    messages = [user("TASK: build X"), *work, said("end"), user("next")]
+    messages = [user("TASK: build X"), *work, assistant("end"), user("next")]
     result, requests = fold(lambda _: Answer("Told so far."), messages, window=30_000)
     # The server refuses what exceeds its window without an answer: none was refused.
     assert 1 < len(requests) <= 5
@@ -268,7 +268,7 @@ def test_an_instruction_in_a_tool_output_is_data_and_the_snapshot_names_its_sour
 
 @pytest.mark.requirement("F31", "G4", "F73")
 def test_the_task_and_the_account_survive_five_compactions():
-    messages = [user("ORIGINAL TASK: port 48113"), said("ok")]
+    messages = [user("ORIGINAL TASK: port 48113"), assistant("ok")]
     steps = [f"Up to cycle {n}: did things." for n in range(5)]
     with summarizer(steps) as (server, client):
         for cycle in range(5):
@@ -277,7 +277,7 @@ def test_the_task_and_the_account_survive_five_compactions():
                 for n in range(12)
                 for message in call(f"{cycle}.{n}", f"wrote build/{cycle}_{n}.o " * 60)
             ]
-            grown = [*messages, *work, said(f"end {cycle}"), user(f"go on {cycle}")]
+            grown = [*messages, *work, assistant(f"end {cycle}"), user(f"go on {cycle}")]
             result = foldline.compact(grown, budget=BUDGET, summarizer=client, counter=COUNTER)
             messages = list(result.messages)
         requests = server.requests
@@ -291,7 +291,7 @@ def test_the_task_and_the_account_survive_five_compactions():
 
 @pytest.mark.requirement("F33", "F34", "K15", "J5")
 def test_the_newest_message_and_running_calls_are_not_summarised():
-    long = [user("w" * 4_000), said("ok"), *history()[1:-1], user("L" * 4_000)]
+    long = [user("w" * 4_000), assistant("ok"), *history()[1:-1], user("L" * 4_000)]
     result, _ = fold(["Told."], long)
     assert result.messages[-1]["role"] == "user"
     assert result.messages[-1]["content"].count("L") > 500

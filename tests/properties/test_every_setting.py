@@ -30,27 +30,29 @@ def step(number: int, words: int, tool: str = "read") -> list[dict[str, Any]]:
     ]
 
 
-def told(steps: int = 30, words: int = 120, tool: str = "read") -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = [{"role": "user", "content": "Mend the build of the project."}]
+def make_history(steps: int = 30, words: int = 120, tool: str = "read") -> list[dict[str, Any]]:
+    make_history: list[dict[str, Any]] = [
+        {"role": "user", "content": "Mend the build of the project."}
+    ]
     for number in range(steps):
-        told += step(number, words, tool)
-    return [*told, {"role": "assistant", "content": "Half of it is done."}]
+        make_history += step(number, words, tool)
+    return [*make_history, {"role": "assistant", "content": "Half of it is done."}]
 
 
 def opened(config: Config, messages: list[Any] | None = None, **more: Any) -> Session:
     more = {"window": WINDOW, "clock": lambda: 1_000.0, **more}
     session = Session.open(None, "s", store=MemoryStore(), config=config, **more)
-    session.extend(told() if messages is None else messages)
+    session.extend(make_history() if messages is None else messages)
     return session
 
 
-def shown(config: Config) -> int:
+def view_size(config: Config) -> int:
     return sum(len(str(message)) for message in opened(config).view())
 
 
 def forced(config: Config, **more: Any) -> Any:
     """Compact whatever is due, and return the receipt without its hash-like parts."""
-    receipt = opened(config, told(20, 100), **more).compact(force=True)
+    receipt = opened(config, make_history(20, 100), **more).compact(force=True)
     return receipt.status, receipt.tokens_after, receipt.messages_after, receipt.policy
 
 
@@ -63,20 +65,20 @@ def roomy(config: Config) -> Any:
 
 
 def pressure(config: Config) -> Any:
-    return opened(config, told(20, 130)).pressure
+    return opened(config, make_history(20, 130)).pressure
 
 
 def rungs(config: Config, messages: list[Any] | None = None, idle: float = 0.0) -> Any:
     """Compact what is due after some idle time, and return what each rung did."""
     now = [1_000.0]
-    session = opened(config, messages or told(26, 120), clock=lambda: now[0])
+    session = opened(config, messages or make_history(26, 120), clock=lambda: now[0])
     now[0] += idle
     return [(r.name, r.outcome, r.freed) for r in session.compact().rungs]
 
 
 def thrifty(config: Config) -> Any:
     """Go through a session request by request, and return when and how far it was folded."""
-    session = opened(config, told(1, 10))
+    session = opened(config, make_history(1, 10))
     for number in range(2, 60):
         session.view()
         session.extend(step(number, 100))
@@ -89,12 +91,14 @@ def cleared(config: Config) -> Any:
 
 def early(config: Config) -> Any:
     """Compact a window that is half full."""
-    return opened(config, told(15, 120), clock=iter(range(0, 10**7, 10_000)).__next__).compact()
+    return opened(
+        config, make_history(15, 120), clock=iter(range(0, 10**7, 10_000)).__next__
+    ).compact()
 
 
 def patience(config: Config) -> Any:
     """Compact twice with a few words in between, and return why the second time was none."""
-    session = opened(config, told(22, 120))
+    session = opened(config, make_history(22, 120))
     session.compact()
     session.extend(step(99, 20))
     return session.compact().reason
@@ -108,17 +112,17 @@ def opening(config: Config) -> Any:
 
 
 def recorded(config: Config) -> Any:
-    session = opened(config, told(1, 30_000), window=2_000_000)
+    session = opened(config, make_history(1, 30_000), window=2_000_000)
     return session.tokens, str(session.view())[-200:]
 
 
 def lined(config: Config) -> str:
-    messages = told(1)
+    messages = make_history(1)
     messages[-2]["content"] = "\n".join(map(str, range(100)))
     return str(opened(config, messages).view())
 
 
-def asked(config: Config) -> Any:
+def summarizer_calls(config: Config) -> Any:
     """Count what is asked of a summarizer that never gives a usable answer."""
     asks: list[Any] = []
 
@@ -139,7 +143,7 @@ def questions(config: Config) -> Any:
         asks.append((ask.prompt, ask.system, ask.max_tokens, ask.attempts))
         return Reply("no")
 
-    opened(config, told(20, 150), summarizer=curt).compact(force=True)
+    opened(config, make_history(20, 150), summarizer=curt).compact(force=True)
     return asks
 
 
@@ -161,25 +165,27 @@ def history(config: Config) -> Any:
 
 def touches(config: Config) -> Any:
     tools = ("inspect", "store", "amend")
-    session = opened(config, [message for tool in tools for message in told(2, 5, tool)[1:-1]])
+    session = opened(
+        config, [message for tool in tools for message in make_history(2, 5, tool)[1:-1]]
+    )
     return [(touch.path, touch.operation) for touch in session.touched]
 
 
 def put_back(config: Config) -> Any:
     """Compact a session in which two small files were read, and return what is seen."""
-    messages = told(20, 100)
+    messages = make_history(20, 100)
     for name in ("test_stores.py", "test_demo.py"):
         call, result = step(len(messages), 40)
         call["tool_calls"][0]["function"]["arguments"] = f'{{"path": "{name}"}}'
         messages += [call, result]
-    session = opened(config, [*messages, *told(20, 100, "run")[1:]])
+    session = opened(config, [*messages, *make_history(20, 100, "run")[1:]])
     session.compact(force=True)
     return str(session.view())
 
 
 def prepared(config: Config) -> Any:
-    with opened(config, told(24, 100)) as session:
-        session.extend(told(2, 60)[1:])
+    with opened(config, make_history(24, 100)) as session:
+        session.extend(make_history(2, 60)[1:])
         return session.pressure.level, _waited(session)
 
 
@@ -194,7 +200,7 @@ def _waited(session: Session) -> bool:
 Probe = Callable[[Config], Any]
 
 EFFECTS: dict[str, tuple[Any, Probe]] = {
-    "enabled": (False, shown),
+    "enabled": (False, view_size),
     "policy": ("window", forced),
     "summarizer": ("same", opening),
     "thresholds.clear_at": (0.2, early),
@@ -223,9 +229,9 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "outputs.lines": (10, lined),
     "outputs.bytes": (1_000, recorded),
     "outputs.style": ("tail", recorded),
-    "limits.attempts": (0, asked),
-    "limits.seconds": (7.0, asked),
-    "limits.usd": (0.0, asked),
+    "limits.attempts": (0, summarizer_calls),
+    "limits.seconds": (7.0, summarizer_calls),
+    "limits.usd": (0.0, summarizer_calls),
     "summary.template": ("five_sections", questions),
     "summary.language": ("German", questions),
     "summary.retries": (3, questions),

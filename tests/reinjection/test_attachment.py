@@ -61,9 +61,9 @@ def test_no_content_can_close_its_fence_or_pass_for_another_file():
 
 
 def test_no_path_can_break_its_line():
-    told = whole_section(found("x", path='a" (whole)\u2028".py'), "unknown")
-    assert read_attached(told).keys() == {'a" (whole)\u2028".py'}
-    assert told.count("\n") == 3
+    section = whole_section(found("x", path='a" (whole)\u2028".py'), "unknown")
+    assert read_attached(section).keys() == {'a" (whole)\u2028".py'}
+    assert section.count("\n") == 3
 
 
 @pytest.mark.requirement("C15", "K26")
@@ -131,5 +131,5 @@ def test_a_file_that_was_put_back_before_is_compared_with_that():
 
 
 def test_a_plan_is_headed_by_its_progress():
-    told = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
-    assert told.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"
+    section = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
+    assert section.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"

@@ -18,7 +18,7 @@ from foldline.reinjection.file_access import (
 SETTINGS = FileSettings(root="/repo")
 
 
-def did(*steps, settings=SETTINGS, result="the content"):
+def accesses_of(*steps, settings=SETTINGS, result="the content"):
     """Return the accesses of calls given as (tool, arguments) or (tool, arguments, result)."""
     messages = [U("task")]
     for number, (tool, arguments, *rest) in enumerate(steps):
@@ -28,7 +28,7 @@ def did(*steps, settings=SETTINGS, result="the content"):
 
 
 def paths(*steps, **rest):
-    return [access.path for access in newest(did(*steps, **rest))]
+    return [access.path for access in newest(accesses_of(*steps, **rest))]
 
 
 @pytest.mark.requirement("K29", "K30")
@@ -80,9 +80,9 @@ def test_six_parallel_reads_are_taken_in_the_order_of_the_calls():
     ],
 )
 def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
-    found = did((tool, arguments)) or did((tool, json.dumps(arguments)))
+    found = accesses_of((tool, arguments)) or accesses_of((tool, json.dumps(arguments)))
     if isinstance(arguments.get("command"), list) and "patch" in str(arguments):
-        found = did((tool, arguments["command"][1]))
+        found = accesses_of((tool, arguments["command"][1]))
     assert [(access.path, access.operation) for access in found] == [("a.py", operation)]
 
 
@@ -144,8 +144,10 @@ def test_a_failed_refused_or_unanswered_call_accesses_nothing():
         "The user declined.",
         "拒绝",
     ):
-        assert did(("read", {"path": "secret.txt"}, words)) == ()
-    assert len(did(("read", {"path": "a.py"}, "def denied():\n" + "    pass\n" * 100))) == 1
+        assert accesses_of(("read", {"path": "secret.txt"}, words)) == ()
+    assert (
+        len(accesses_of(("read", {"path": "a.py"}, "def denied():\n" + "    pass\n" * 100))) == 1
+    )
 
 
 def test_a_path_inside_the_root_has_one_name():
@@ -156,8 +158,8 @@ def test_a_path_inside_the_root_has_one_name():
     assert normalize_path("./src//a.py") == "src/a.py"
 
 
-def sight(messages, shown):
-    kept = {message.id: message for index, message in enumerate(messages) if index in shown}
+def visible_paths(messages, visible):
+    kept = {message.id: message for index, message in enumerate(messages) if index in visible}
     everything = {message.id: message for message in messages}
     return paths_in_view(accesses(messages, SETTINGS), kept, everything)
 
@@ -173,7 +175,7 @@ def test_a_file_is_in_view_while_its_read_and_every_later_edit_are_unchanged():
         A(c("3", "write", '{"path": "b.py", "content": "three"}')),
         T("3", "done", "write"),
     )
-    assert sight(messages, range(7)) == {"a.py", "b.py"}
-    assert sight(messages, range(3, 7)) == {"b.py"}
-    assert sight(messages, (0, 1, 2, 5, 6)) == {"b.py"}
-    assert sight(messages, (0, 1, 2, 3, 4)) == {"a.py"}
+    assert visible_paths(messages, range(7)) == {"a.py", "b.py"}
+    assert visible_paths(messages, range(3, 7)) == {"b.py"}
+    assert visible_paths(messages, (0, 1, 2, 5, 6)) == {"b.py"}
+    assert visible_paths(messages, (0, 1, 2, 3, 4)) == {"a.py"}

@@ -32,8 +32,8 @@ class Folding:
     def propose(self, view, _need):
         yield from ()
         gone = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
-        told = Message("user", (Text(f"{SNAPSHOT_HEADER}] nothing"),), id="f" * 32)
-        return Plan((Fold(gone, told),)) if gone else Plan()
+        snapshot = Message("user", (Text(f"{SNAPSHOT_HEADER}] nothing"),), id="f" * 32)
+        return Plan((Fold(gone, snapshot),)) if gone else Plan()
 
 
 FOLD = Policy("fold", (Rung(Folding(), 0.0),))
@@ -91,7 +91,7 @@ def put_back(outcome):
     return [message for message in outcome.view.messages if message.is_attachment()]
 
 
-def shown(outcome):
+def attached_names(outcome):
     """Return the names of the files that were put back, in order."""
     text = "".join(message.text for message in put_back(outcome))
     return [line.split('"')[1] for line in text.split("\n") if line.startswith("File ")]
@@ -104,9 +104,9 @@ DISK = {name: f"content of {name}" for name in "abcdefg"}
 @pytest.mark.requirement("C15", "K29", "K30")
 def test_the_newest_files_come_back_newest_first_and_no_more_than_the_count():
     outcome = compacted(view(*HISTORY), read=disk(**DISK))
-    assert shown(outcome) == ["g", "f", "e", "d", "c"]
+    assert attached_names(outcome) == ["g", "f", "e", "d", "c"]
     few = FileSettings(root="/repo", count=2)
-    assert shown(compacted(view(*HISTORY), settings=few, read=disk(**DISK))) == ["g", "f"]
+    assert attached_names(compacted(view(*HISTORY), settings=few, read=disk(**DISK))) == ["g", "f"]
 
 
 @pytest.mark.requirement("K30")
@@ -114,7 +114,7 @@ def test_a_file_that_does_not_fit_is_skipped_and_the_next_one_is_used():
     giant = DISK | {"g": "x" * 40_000, "f": "line\n" * 8_000}
     settings = FileSettings(root="/repo", file_tokens=500, total_tokens=900)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**giant))
-    assert shown(outcome) == ["g", "f", "e", "d", "c", "b"]
+    assert attached_names(outcome) == ["g", "f", "e", "d", "c", "b"]
     text = put_back(outcome)[0].text
     assert "too large to show here" in text
     assert "lines 1-" in text
@@ -155,7 +155,7 @@ def test_nothing_is_read_without_a_root_and_nothing_put_back_for_a_count_of_none
 def test_files_still_in_view_are_not_put_back():
     history = (U("task"), *reading("a", "b"))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
-    assert shown(outcome) == ["a"]
+    assert attached_names(outcome) == ["a"]
 
 
 @pytest.mark.requirement("K29")
@@ -178,7 +178,7 @@ def test_the_newest_version_comes_back_never_an_older_one_nor_a_stub():
 def test_a_deleted_file_is_named_and_does_not_count():
     settings = FileSettings(root="/repo", count=1)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**DISK | {"g": None}))
-    assert shown(outcome) == ["g", "f"]
+    assert attached_names(outcome) == ["g", "f"]
     assert 'File "g": it is no longer on disk.' in put_back(outcome)[0].text
 
 
@@ -249,7 +249,7 @@ def test_the_next_compaction_replaces_the_attachment():
     texts = DISK | {"h": "content of h", "i": "content of i", "g": "content of g, new"}
     outcome = compacted(again, read=disk(**texts))
     assert len(put_back(outcome)) == 1
-    assert shown(outcome)[:2] == ["i", "h"]
+    assert attached_names(outcome)[:2] == ["i", "h"]
     assert outcome.rungs[0].name == "detach"
 
 
@@ -290,8 +290,8 @@ def test_a_plan_in_view_or_emptied_or_refused_is_not_put_back():
         def propose(self, view, context):
             made = yield from super().propose(view, context)
             (fold,) = made.edits
-            told = Message("user", (Text(f"{SNAPSHOT_HEADER}]\nabc {quoted}"),), id="f" * 32)
-            return Plan((Fold(fold.messages, told),))
+            snapshot = Message("user", (Text(f"{SNAPSHOT_HEADER}]\nabc {quoted}"),), id="f" * 32)
+            return Plan((Fold(fold.messages, snapshot),))
 
     plans = (*tasks("pending", "pending"), *reading("a"), A("done"), U("go on"))
     assert put_back(compacted(view(U("t"), *plans), Policy("q", (Rung(Quoting(), 0.0),)))) == []

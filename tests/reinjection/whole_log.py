@@ -10,8 +10,8 @@ def accesses(messages, settings):
     """Return every access of a file, in the order in which the calls were made."""
     found = []
     for call, result in pair(messages).answers.items():
-        asked, answered = messages[call.message], messages[result.message]
-        found += find_accesses(asked, answered, (call, result), settings)
+        calling, answering = messages[call.message], messages[result.message]
+        found += find_accesses(calling, answering, (call, result), settings)
     return tuple(sorted(found, key=order))
 
 

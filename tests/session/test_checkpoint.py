@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, pinned, said
+from tests.session.logs import Kept, log_of, make_messages, pinned
 from tests.session.test_replaying import MESSAGES, compactions
 
 from foldline import Session
@@ -46,7 +46,7 @@ def test_messages_pinned_after_a_checkpoint_are_pinned():
 
 
 def test_unchanged_messages_take_no_room_in_a_checkpoint():
-    log = log_of(kept=Kept(said(2_000)))
+    log = log_of(kept=Kept(make_messages(2_000)))
     made = checkpoint_of(log, [*log[:1], *log[500:]], 0)
     assert made.content["shown"] == [[0, 1], [500, 2_000]]
 

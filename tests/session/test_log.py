@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, pinned, said
+from tests.session.logs import Kept, log_of, make_messages, pinned
 
 from foldline import Session
 from foldline.errors import StoreError
 from foldline.session import log as logs
 
-MESSAGES = said(60)
+MESSAGES = make_messages(60)
 
 
 @given(st.integers(0, 60), st.slices(60), st.lists(st.integers(0, 59), max_size=10))
@@ -81,7 +81,7 @@ def test_released_messages_are_read_from_the_store_and_visible_or_pinned_ones_ar
         kept.messages[0] = pinned(MESSAGES[0])
         shown = [m.id for m, shows_it in zip(MESSAGES, shows, strict=True) if shows_it]
         log.release(shown)
-        for message in said(5, 100):
+        for message in make_messages(5, 100):
             log.append(message)
             kept.messages.append(message)
 
@@ -102,7 +102,7 @@ def test_messages_used_again_are_not_released(monkeypatch):
         kept.messages.append(message)
     log.release([])
     log.hold(message.id for message in MESSAGES)
-    log.append(said(1, 100)[0])
+    log.append(make_messages(1, 100)[0])
 
     assert tuple(log)[:60] == MESSAGES
     assert kept.reads == 0
@@ -115,7 +115,7 @@ def test_reading_all_messages_keeps_them_in_memory(monkeypatch):
 
     assert log.whole() == MESSAGES
     log.release([])
-    log.append(said(1, 100)[0])
+    log.append(make_messages(1, 100)[0])
     assert log.whole()[:60] == MESSAGES
     assert kept.reads == 60
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from tests.session.logs import said
+from tests.session.logs import make_messages
 
 from foldline.core.prepared import Prepared
 from foldline.session.memory import from_store, to_store
 from foldline.values.edits import Drop
 
-SHOWN = said(4)
+SHOWN = make_messages(4)
 PREPARED = Prepared(SHOWN[:3], (Drop((SHOWN[0].id,), "window"),), "openai-chat", 3, 7.0)
 
 

@@ -3,14 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, said
+from tests.session.logs import Kept, log_of, make_messages
 
 from foldline.errors import StoreError
 from foldline.session.log import replay_log
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text
 
-MESSAGES = said(30)
+MESSAGES = make_messages(30)
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import pytest
 from tests.neutral import A, T, U, c
 from tests.neutral import log as numbered
-from tests.session.logs import log_of, said
+from tests.session.logs import log_of, make_messages
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.working_set import WorkingSet
@@ -46,14 +46,14 @@ def test_messages_neither_new_nor_in_view_do_not_count(worked, monkeypatch):
 
 def test_statistics_are_rebuilt_at_twice_the_horizon(monkeypatch):
     monkeypatch.setattr(module, "HORIZON", 4)
-    log = log_of(said(20))
+    log = log_of(make_messages(20))
     everything = [message.id for message in log]
 
     little, much = (
         SessionStatistics.of(log, (), FILES),
         SessionStatistics.of(log, everything, FILES),
     )
-    for message in said(10, 100):
+    for message in make_messages(10, 100):
         little.add(len(log), message)
         much.add(len(log), message)
 
@@ -74,7 +74,7 @@ def test_the_worker_adds_messages_appended_since(worked):
 def test_the_worker_rebuilds_for_another_log_and_after_an_error(worked, monkeypatch):
     trailing = BackgroundStatistics()
     first = trailing.vocabulary(worked, ())
-    worked.append(said(1)[0])
+    worked.append(make_messages(1)[0])
     with monkeypatch.context() as patch:
         patch.setattr(Vocabulary, "add", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -84,4 +84,4 @@ def test_the_worker_rebuilds_for_another_log_and_after_an_error(worked, monkeypa
 
     assert again is not first
     assert again == Vocabulary.of(worked)
-    assert trailing.vocabulary(log_of(said(3)), ()) == Vocabulary.of(said(3))
+    assert trailing.vocabulary(log_of(make_messages(3)), ()) == Vocabulary.of(make_messages(3))

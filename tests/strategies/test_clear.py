@@ -30,13 +30,13 @@ def run(tool, number, text=LONG):
     return A(c(number, tool)), T(number, text, tool)
 
 
-def told(*tools):
+def view_of_calls(*tools):
     steps = [step for n, tool in enumerate(tools) for step in run(tool, str(n))]
     return view(U("task"), *steps, A("done"), U("next"))
 
 
 def test_the_older_result_is_cleared_and_the_newer_stays():
-    found = told("read", "bash")
+    found = view_of_calls("read", "bash")
     edits = plan(found, Clear(keep=1)).edits
     assert [found.positions[edit.message] for edit in edits] == [2]
     after = apply(found.messages, edits)
@@ -46,7 +46,7 @@ def test_the_older_result_is_cleared_and_the_newer_stays():
 
 @pytest.mark.requirement("C13", "K5")
 def test_only_results_of_included_tools_are_cleared():
-    found = told("read", "agent", "bash", "bash")
+    found = view_of_calls("read", "agent", "bash", "bash")
     assert cleared(found, Clear(keep=1, only=("bash",))) == [6]
     assert cleared(found, Clear(keep=0, never=("read", "bash"))) == [4]
 
@@ -58,18 +58,18 @@ def test_a_tool_is_known_by_its_call_where_the_result_does_not_name_it():
 
 @pytest.mark.requirement("C12")
 def test_keep_zero_clears_all_old_results():
-    assert cleared(told("a", "b"), Clear(keep=0)) == [2, 4]
+    assert cleared(view_of_calls("a", "b"), Clear(keep=0)) == [2, 4]
 
 
 def test_keeping_more_groups_than_exist_clears_nothing_with_a_reason():
-    found = plan(told("a"), Clear(keep=5))
+    found = plan(view_of_calls("a"), Clear(keep=5))
     assert found.edits == ()
     assert found.reason
 
 
 @pytest.mark.requirement("K2")
 def test_a_cleared_result_is_not_cleared_again():
-    found = told("a", "b", "d")
+    found = view_of_calls("a", "b", "d")
     once = found.after(plan(found, Clear(keep=1)).edits)
     assert plan(once, Clear(keep=1)).edits == ()
 
@@ -85,7 +85,7 @@ def test_results_in_one_message_are_cleared_separately():
 
 
 def test_it_stops_at_the_target():
-    found = told("a", "b", "d", "e")
+    found = view_of_calls("a", "b", "d", "e")
     assert cleared(found, Clear(keep=0), target=found.tokens - 500) == [2]
 
 
@@ -116,7 +116,7 @@ def test_media_are_cleared_with_their_result():
 
 @pytest.mark.requirement("C11", "J1")
 def test_a_warm_cache_delays_clearing_until_it_pays_back():
-    found = told("a", *["b"] * 6)
+    found = view_of_calls("a", *["b"] * 6)
     assert plan(found, Clear(keep=6), cold=False).edits == ()
     assert "warm" in plan(found, Clear(keep=6), cold=False).reason
     assert plan(found, Clear(keep=6), cold=False, requests=10_000).edits
@@ -131,7 +131,7 @@ def test_an_impossible_number_of_groups_is_refused_at_construction(keep):
 
 @pytest.mark.requirement("C13")
 def test_tools_are_named_in_any_case_of_letters():
-    found = told("Read", "read", "READ", "x")
+    found = view_of_calls("Read", "read", "READ", "x")
     assert len(cleared(found, Clear(keep=0, only=("rEAD",)))) == 3
     assert len(cleared(found, Clear(keep=0, never=("Read",)))) == 1
 

@@ -10,8 +10,8 @@ from foldline.values.handles import handles
 from foldline.values.messages import Message, Omitted, Text, Thinking
 
 
-def thinking(*said):
-    return Message("assistant", (Thinking("hm", signed=True), *said))
+def thinking(*parts):
+    return Message("assistant", (Thinking("hm", signed=True), *parts))
 
 
 def propose(found):

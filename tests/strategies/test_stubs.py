@@ -13,12 +13,12 @@ def edit(found, index=2, part=0):
     return clear(found, context, index, part, "clear", "an old result")
 
 
-def told(text, **rest):
+def view_with_result(text, **rest):
     return view(U("t"), A(c("1")), T("1", text, **rest), A("done"))
 
 
 def test_a_stub_names_size_and_handle_of_the_result():
-    found = told("x" * 4_000)
+    found = view_with_result("x" * 4_000)
     made = edit(found)
     assert made.text.startswith("[Cleared: 1,008 tokens of run, an old result; recall ")
     assert made.handle in made.text
@@ -30,15 +30,18 @@ def test_a_stub_says_that_the_tool_failed():
 
 
 def test_a_result_that_would_not_become_smaller_is_unchanged():
-    assert edit(told("ok")) is None
+    assert edit(view_with_result("ok")) is None
 
 
 def test_a_cleared_result_is_unchanged():
-    assert edit(told(stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40))) is None
+    assert (
+        edit(view_with_result(stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40)))
+        is None
+    )
 
 
 def test_only_results_are_cleared():
-    assert edit(told("x" * 4_000), index=0) is None
+    assert edit(view_with_result("x" * 4_000), index=0) is None
 
 
 def test_long_strings_in_arguments_are_shortened_and_stay_json():

@@ -4,7 +4,7 @@ from tests.neutral import A, T, U, c, view
 from foldline.summary.account import choose_names, coverage
 
 
-def told():
+def make_view():
     return view(
         U("Mend src/port_scanner.py."),
         A("Looking at lib/socket_pool.py.", c("1", "run", '{"command": "make"}')),
@@ -15,7 +15,7 @@ def told():
 
 
 def test_names_removed_from_view_are_expected_and_those_that_stay_are_not():
-    names = choose_names(told(), [1, 2, 3])
+    names = choose_names(make_view(), [1, 2, 3])
     assert {"lib/socket_pool.py", "retry_limit"} <= names
     assert "src/port_scanner.py" not in names
 
@@ -24,7 +24,7 @@ def test_names_removed_from_view_are_expected_and_those_that_stay_are_not():
 def test_names_of_open_failures_and_the_plan_are_always_expected():
     noise = [A(f"Used src/part_{n}.py again, and src/part_{n}.py.") for n in range(100)]
     plan = A(c("9", "todowrite", '{"todos": [{"content": "mend zz_last.py"}]}'))
-    found = view(*told().messages[:4], *noise, plan, T("9"), A("a"), U("next"))
+    found = view(*make_view().messages[:4], *noise, plan, T("9"), A("a"), U("next"))
     names = choose_names(found, range(1, len(found.messages) - 1))
     assert {"retry_limit", "zz_last.py"} <= names
     assert len(names) < 60

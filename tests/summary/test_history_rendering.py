@@ -12,11 +12,11 @@ STUB = "[Cleared: 900 tokens of run, old; recall abc123]"
 
 
 def read(*messages, edits=(), originals=None):
-    said = log(*messages)
-    found = View.of(said, COUNTER, originals=said if originals is None else originals)
-    found = found.after(edits(said) if callable(edits) else edits)
-    context = CompactionContext(1, 1, 1, handles(said))
-    return [piece.read() for piece in pieces(found, context, range(len(said)))]
+    messages = log(*messages)
+    found = View.of(messages, COUNTER, originals=messages if originals is None else originals)
+    found = found.after(edits(messages) if callable(edits) else edits)
+    context = CompactionContext(1, 1, 1, handles(messages))
+    return [piece.read() for piece in pieces(found, context, range(len(messages)))]
 
 
 def piece(number, text, role="tool"):
@@ -50,7 +50,7 @@ def test_originals_are_read_in_place_of_stubs():
     lines = read(
         A(c("1")),
         T("1", "the real output"),
-        edits=lambda said: (Rewrite(said[1].id, 0, STUB, "clear"),),
+        edits=lambda messages: (Rewrite(messages[1].id, 0, STUB, "clear"),),
     )
     assert lines[1].endswith("result of run: the real output")
 

@@ -23,18 +23,18 @@ COUNTER = TokenCounter(EstimatedCounter("o200k"))
 WORDS = "several words of filler " * 20
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return Message(role, (Text(f"{number}: {WORDS}"),))
 
 
-LOG = identify(said(number) for number in range(30))
+LOG = identify(make_message(number) for number in range(30))
 SNAPSHOT = Message("user", (Text(f"{SNAPSHOT_HEADER}] told"),), id="f" * 32, origin="snapshot")
 FOLD = Fold(tuple(message.id for message in LOG[1:18]), SNAPSHOT)
 PREPARED = Prepared(LOG[:20], (FOLD,), "openai-chat", 20, 1.0, reason="prepared", fallback=True)
 
 
-def asked(context, log=LOG):
+def propose(context, log=LOG):
     return drive(
         SessionMemory().propose(View.of(log, COUNTER, dialect="openai-chat"), context), None
     )
@@ -46,7 +46,7 @@ def context(target=500, **changes):
 
 @pytest.mark.requirement("K27")
 def test_the_prepared_edits_are_proposed_unchanged():
-    plan = asked(context(memory=PREPARED))
+    plan = propose(context(memory=PREPARED))
     assert plan.edits == (FOLD,)
     assert (plan.reason, plan.fallback) == ("prepared", True)
 
@@ -61,7 +61,7 @@ def test_the_prepared_edits_are_proposed_unchanged():
     ],
 )
 def test_an_invalid_memory_is_refused_with_a_reason(given, log, words):
-    plan = asked(context(**given), log)
+    plan = propose(context(**given), log)
     assert plan.edits == ()
     assert words in plan.reason
 
