@@ -1,4 +1,4 @@
-"""Appending: messages are read, limited in size, recorded and shown, all or none."""
+"""Appending: messages are read, limited in size, recorded and added to the view, all or none."""
 
 from __future__ import annotations
 

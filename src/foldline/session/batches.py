@@ -282,7 +282,7 @@ class _RecallIndex:
                 folded, number = Folded(tuple(edit["messages"]), at), edit["snapshot"]["id"]
                 check_fields(folded)
                 if not isinstance(number, str):
-                    raise TypeError("the id of a snapshot is no text")
+                    raise TypeError("the id of a snapshot is not a text")
                 self.snapshots[number] = folded
             elif edit["type"] == "rewrite":
                 self.shortened.add(edit["message"])

@@ -53,7 +53,7 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
     found = _detect(state, error, detectors)
     cause = error if isinstance(error, BaseException) else None
     if _is_second(state):
-        message = "The provider rejected what was left after one compaction as too long, too."
+        message = "The provider rejected the view after one compaction as too long, too."
         raise _final(message, _count_by_reason(state), found.limit) from cause
     own = state.settings
     _learn(state, found)

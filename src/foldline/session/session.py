@@ -43,7 +43,7 @@ class Session(SessionRunner):
     exception or a cancellation, a call has either taken full effect or none.
 
         with Session.open("agent.db", "session-1", model="claude-sonnet-4-5") as session:
-            session.append({"role": "user", "content": "Mend the build."})
+            session.append({"role": "user", "content": "Fix the build."})
             answer = client.messages.create(messages=session.view(), ...)
     """
 
