@@ -1,4 +1,4 @@
-"""How the time of a function grows with its input, told apart from what else the machine does."""
+"""How the time of a function grows with its input, regardless of other load on the machine."""
 
 import gc
 from collections.abc import Callable
@@ -43,5 +43,5 @@ def grows_linearly(
 
 
 def repeated(piece: str) -> Callable[[int], str]:
-    """Return a function that repeats ``piece`` up to about the number of characters asked for."""
+    """Return a function that repeats ``piece`` up to about the requested number of characters."""
     return lambda size: piece * (size // len(piece))

@@ -1,4 +1,4 @@
-"""Neutral messages in few words, in the notation of S, U, A and T: who speaks, and calls by id."""
+"""Short constructors of neutral messages by role (S, U, A, T), and of calls by id (c)."""
 
 from foldline.values.identity import identify
 from foldline.values.messages import Message, Text, ToolCall, ToolResult

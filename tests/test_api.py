@@ -182,7 +182,7 @@ def test_tools_nested_beyond_reading_are_bad_input():
         foldline.compact(history(), budget=100, tools=[deep])
 
 
-# --- nothing, anything, and what somebody asks for -----------------------------------------
+# --- empty input, counting, and forced compactions -----------------------------------------
 
 
 @pytest.mark.parametrize("empty", [[], {"messages": []}, {"contents": []}, {"input": []}])

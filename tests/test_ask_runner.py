@@ -52,7 +52,7 @@ def test_an_async_summarizer_answers_only_where_it_is_awaited():
         reply = called(model)
         assert "acompact" in reply.error
         assert not reply.retry
-    gc.collect()  # a coroutine that nobody awaited would warn here
+    gc.collect()  # a coroutine that was never awaited would warn here
     assert is_blocking(Client())
     assert is_blocking(None)
     assert not is_blocking(later)

@@ -1,4 +1,4 @@
-"""Programs that tests launch: they end with the test, whatever it does."""
+"""Programs that tests launch end with the test in any case."""
 
 import subprocess
 import sys

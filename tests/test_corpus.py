@@ -1,4 +1,4 @@
-"""What a corpus is made of, and what is done with each of its sessions."""
+"""The sessions of a corpus, and the operations on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 
 def made(operation: Operation, out: Path, *patterns: object) -> CorpusReport:
-    """Run in threads of this process, where what a test sets holds too."""
+    """Run in threads of this process, where patches of a test apply."""
     with ThreadPoolExecutor(1) as pool:
         return run(operation, [str(pattern) for pattern in patterns], str(out), client=pool)
 

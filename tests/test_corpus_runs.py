@@ -36,7 +36,7 @@ if __name__ == "__main__":
 """
 
 DASHBOARD_PORT = 8787
-"""Where Dask shows its dashboard unless it is told another port."""
+"""The default port of the dashboard of Dask."""
 
 SCHEDULER = """
 import asyncio

@@ -29,7 +29,7 @@ FILLER = "several words of filler " * 20
 
 
 class Asking:
-    """Folds what may be folded into the answer of a model; proposes nothing without one."""
+    """A strategy that folds groups into the answer of a model; without one it proposes nothing."""
 
     name = "asking"
 
@@ -45,7 +45,7 @@ class Asking:
 
 
 class Useless:
-    """Counts how often it is asked, and never has anything to propose."""
+    """A strategy that counts its calls, and never proposes anything."""
 
     name = "useless"
 
@@ -59,7 +59,7 @@ class Useless:
 
 
 class Seeing:
-    """Notes what it is told."""
+    """A strategy that records the contexts it receives."""
 
     name = "seeing"
 
@@ -495,7 +495,7 @@ def test_a_store_that_was_given_stays_open():
 
 
 class Failing(MemoryStore):
-    """Commits nothing when told to fail, or fails after it has committed."""
+    """A store that fails before or after a commit, as configured."""
 
     def __init__(self):
         super().__init__()

@@ -42,7 +42,7 @@ for number in range(start, start + 100_000):
 
 
 def killed_after(path, policy, acknowledgements):
-    """Run a child until it has acknowledged so many steps, kill it, and return what it said."""
+    """Run a child until it has acknowledged some steps, kill it, and return its output."""
     child = launch(
         [sys.executable, "-c", CHILD, str(path), policy], stdout=subprocess.PIPE, text=True
     )
@@ -52,7 +52,7 @@ def killed_after(path, policy, acknowledgements):
     rest = child.stdout.read()
     child.stdout.close()
     assert child.wait(timeout=60) == -signal.SIGKILL
-    # What was printed before the kill arrived was acknowledged too; the last line may be cut.
+    # Output before the kill arrived was acknowledged, too; the last line may be cut.
     lines += [line.split() for line in rest.splitlines(keepends=True) if line.endswith("\n")]
     return lines
 

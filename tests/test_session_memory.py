@@ -32,7 +32,7 @@ COUNTER = EstimatedCounter("o200k")
 ON = Config(memory=MemorySettings(enabled=True, every=500))
 FILLER = "several words of filler " * 20
 DUE, FULL = 56, 96
-"""After so many messages the target of a compaction is passed, and the trigger of one."""
+"""Numbers of messages at which the target of a compaction and its trigger are passed."""
 
 
 def make_message(number):
@@ -53,7 +53,7 @@ def until(condition, seconds=60.0):
 
 
 def quiet():
-    """Wait until nobody prepares anything."""
+    """Wait until no preparation is running."""
     until(lambda: all(t.name != "foldline-memory" for t in threading.enumerate()))
 
 
@@ -65,7 +65,7 @@ def fill(session, start, end):
 
 
 class Model:
-    """Answers, after an event where one is set, and counts how often it was asked."""
+    """A summarizer that counts its calls and answers, after an event if one is given."""
 
     def __init__(self, *, answer="The agent works on the build.", hold=False):
         self.asked = 0
@@ -127,7 +127,7 @@ def test_a_compaction_applies_the_memory_without_a_model_and_keeps_later_message
     fill(session, 0, FULL - 4)
     at, asked = session.memory.at, model.asked
     late = [make_message(number) for number in range(FULL - 4, FULL + 6)]
-    model.go_on.clear()  # whoever asks now waits in vain
+    model.go_on.clear()  # later requests block
     session.extend(late)
     before = session.messages
     view = session.view()
@@ -230,7 +230,7 @@ def test_messages_appended_during_preparation_follow_the_memory():
     until(lambda: session.memory is not None)
     quiet()
 
-    # It was renewed at once, since so much had come; what it covers is shown first.
+    # It was updated at once, since many messages had come; the messages it covers are first.
     session.append(make_message(FULL + 6))
     view = session.view()
     assert session.receipts[-1].reason == "session memory"
@@ -305,7 +305,7 @@ def _tampered(path, column, value):
         connection.execute(f"UPDATE memories SET {column} = ?", (value,))  # noqa: S608  # above
 
 
-# --- what comes to nothing ---------------------------------------------------------------------
+# --- failures ----------------------------------------------------------------------------------
 
 
 class Blank(Summarize):
@@ -562,7 +562,7 @@ def failing_session(store, clock, **changes):
 
 
 def work(session, number):
-    """Append what the model said and read, no word of the user, and compact."""
+    """Append answers and tool results, without a user message, and compact."""
     for step in range(8):
         session.append({"role": "assistant", "content": f"{number}.{step} {FILLER}"})
     return session.compact(force=True)

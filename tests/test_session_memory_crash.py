@@ -65,7 +65,7 @@ def reopened(path):
 
 
 def killed(path, steps, pause):
-    """Run a child until it has said so much, kill it, and return all that it said."""
+    """Run a child until it has printed some lines, kill it, and return all of its output."""
     child = launch(
         [sys.executable, "-c", CHILD, str(path), str(pause)],
         stdout=subprocess.PIPE,
@@ -79,7 +79,7 @@ def killed(path, steps, pause):
     child.stderr.close()
     assert child.wait(timeout=60) == -signal.SIGKILL
     assert errors == ""
-    # The last line may be cut; whatever is whole was acknowledged.
+    # The last line may be cut; every whole line was acknowledged.
     return lines + [line.split() for line in rest.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -107,7 +107,7 @@ def examined(path, acknowledged):
 
 
 def crashed(folder, kills, longest, seed):
-    """Kill sessions so often, every fourth time another one, and return what they said in all."""
+    """Kill sessions repeatedly, a new one every fourth time, and return their whole output."""
     chance = random.Random(seed)  # noqa: S311  # when to kill, reproducibly
     said, acknowledged = [], []
     for kill in range(kills):

@@ -1,4 +1,4 @@
-"""What a session does when the provider says "too long", over HTTP and with the real SDKs."""
+"""Overflows of a session, over HTTP and with the real SDKs."""
 
 import asyncio
 
@@ -102,7 +102,7 @@ def rejected(wire, send, view):
 @pytest.mark.requirement("F54", "F55", "K33")
 @pytest.mark.parametrize(
     ("wire", "window"),
-    # OpenAI Responses names no limit: then it cannot be much smaller than what was sent.
+    # OpenAI Responses names no limit: then it cannot be much smaller than the request.
     [("openai-chat", 6_000), ("anthropic", 6_000), ("openai-responses", 12_000)],
 )
 def test_a_rejected_view_is_sent_once_more_strictly_smaller_and_accepted(wire, window, http):
@@ -331,7 +331,7 @@ def test_a_hook_that_cancels_is_named():
         session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
 
 
-# --- what is no overflow -------------------------------------------------------------------
+# --- other errors --------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("K33", "F55")

@@ -1,4 +1,4 @@
-"""What a session puts back after a compaction: files from the disk, the plan, and nothing else."""
+"""Reinjection in a session after a compaction: files from disk and the plan, and nothing else."""
 
 import asyncio
 import json
@@ -152,7 +152,7 @@ def started(session, root, *names):
 
 
 def full(session, root, *names):
-    """Fill a session so that all of what was read is folded."""
+    """Fill a session so that all file reads are folded."""
     agent = started(session, root, *names)
     fill(agent)
     return agent
@@ -376,7 +376,7 @@ def test_the_to_do_list_of_the_tool_survives_five_compactions(opened, root):
         fill(agent)
         assert session.compact(force=True).status == "compacted"
         text = json.dumps(valid(session, session.view()))
-        # The newest plan stands there once: as the tool was given it, or in the snapshot's words.
+        # The newest plan is in view once: in the call, or in the snapshot.
         given = f'"Do part {turn}\\", \\"status\\": \\"in_progress'
         assert f"[in_progress] Do part {turn}" in text or given in text
         assert text.count("[in_progress]") + text.count('\\"in_progress') == 1

@@ -1,4 +1,4 @@
-"""What a type checker tells people who use Foldline."""
+"""What a type checker reports to users of Foldline."""
 
 from __future__ import annotations
 

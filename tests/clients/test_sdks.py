@@ -17,7 +17,7 @@ from foldline.testing.scripted import CallTool
 
 WINDOW = 20_000
 Way: TypeAlias = tuple[Script, ScriptedServer, str]
-"""A provider, what it answers by, and the address at which it is asked."""
+"""A provider, the source of its answers, and its address."""
 
 
 def call(turn: int) -> CallTool:

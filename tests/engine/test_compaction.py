@@ -13,7 +13,7 @@ from foldline.values.handles import handles
 
 @dataclass
 class Rewriting:
-    """A strategy that rewrites all results to so many characters, or drops positions."""
+    """A strategy that rewrites all results to ``size`` characters, or drops positions."""
 
     size: int = 0
     drops: tuple = ()

@@ -30,7 +30,7 @@ LONG = "word " * 400
 
 
 def kept(messages, keep, dialect="openai-chat"):
-    """Return what is left when all but the newest ``keep`` groups may go."""
+    """Return the messages left when all but the newest ``keep`` groups may be dropped."""
     shown = log(*messages)
     found = View.of(shown, QUARTERS, dialect=dialect)
     context = CompactionContext(1, 10**6, 10**6, handles(shown))

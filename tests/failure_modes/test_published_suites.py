@@ -110,7 +110,7 @@ def test_two_user_turns_in_a_row_are_unchanged():
 
 
 def test_a_history_that_ends_with_the_model_is_unchanged():
-    """R-3: the caller appends what comes next."""
+    """R-3: the caller appends the next message."""
     assert repair(log(U("a"), A("b")), "gemini") == ()
 
 

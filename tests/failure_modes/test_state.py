@@ -197,7 +197,7 @@ def test_an_error_text_of_a_model_is_cut_in_the_receipt():
     assert len(json.dumps(receipt.to_dict()["rungs"])) < 5_000
 
 
-# --- what a projection shows after one and after several compactions ----------------------------
+# --- the view after one and after several compactions -------------------------------------------
 
 
 @pytest.mark.requirement("H1", "F91")

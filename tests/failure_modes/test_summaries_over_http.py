@@ -1,4 +1,4 @@
-"""What a summarizer gets wrong, and what is asked of it: real requests to a scripted provider."""
+"""Errors of a summarizer, and the requests to it: real requests to a scripted provider."""
 
 import contextlib
 
@@ -89,7 +89,7 @@ def snapshot(result):
     return next(text for text in texts if text.startswith(SNAPSHOT_HEADERS))
 
 
-# --- what is sent -------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F42", "C3", "F35")
@@ -175,7 +175,7 @@ def test_cleared_results_are_read_in_the_original_or_marked_as_lost():
     assert "[content cleared, handle " in request.text
 
 
-# --- what comes back ----------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F25", "F26", "F27", "F29", "F43", "F62", "C6")
@@ -229,7 +229,7 @@ def test_a_request_that_was_too_long_is_followed_by_one_that_is_strictly_smaller
     result, requests = fold([Overflow(limit=6_000), "Told.", "Told it all."], wire=wire)
     first, *others = requests
     assert others
-    # The Responses API does not say how long a request may be.
+    # The Responses API does not report a limit.
     most = first.tokens if wire == "openai-responses" else 6_000
     assert all(request.tokens < most <= first.tokens for request in others)
     assert "Told it all." in snapshot(result) or "Told." in snapshot(result)

@@ -1,4 +1,4 @@
-"""The simplest ways to pair, edit and mend, however slow: the fast ones have to agree."""
+"""The simplest, slow implementations of pairing, editing and repair, to check the fast ones."""
 
 from itertools import pairwise
 

@@ -51,7 +51,7 @@ def view_size(config: Config) -> int:
 
 
 def forced(config: Config, **more: Any) -> Any:
-    """Compact whatever is due, and return the receipt without its hash-like parts."""
+    """Compact, and return the stable parts of the receipt."""
     receipt = opened(config, make_history(20, 100), **more).compact(force=True)
     return receipt.status, receipt.tokens_after, receipt.messages_after, receipt.policy
 
@@ -69,7 +69,7 @@ def pressure(config: Config) -> Any:
 
 
 def rungs(config: Config, messages: list[Any] | None = None, idle: float = 0.0) -> Any:
-    """Compact what is due after some idle time, and return what each rung did."""
+    """Compact after some idle time, and return the outcome of each rung."""
     now = [1_000.0]
     session = opened(config, messages or make_history(26, 120), clock=lambda: now[0])
     now[0] += idle
@@ -123,7 +123,7 @@ def lined(config: Config) -> str:
 
 
 def summarizer_calls(config: Config) -> Any:
-    """Count what is asked of a summarizer that never gives a usable answer."""
+    """Count the calls of a summarizer that never gives a usable answer."""
     asks: list[Any] = []
 
     def busy(ask: Any) -> Reply:
@@ -136,7 +136,7 @@ def summarizer_calls(config: Config) -> Any:
 
 
 def questions(config: Config) -> Any:
-    """Return what a summarizer is asked that answers with nothing but a word."""
+    """Return the requests to a summarizer whose answers are a single word."""
     asks: list[Any] = []
 
     def curt(ask: Any) -> Reply:
@@ -148,7 +148,7 @@ def questions(config: Config) -> Any:
 
 
 def history(config: Config) -> Any:
-    """Compact three times with a summarizer that fails, and return when it was asked."""
+    """Compact three times with a summarizer that fails, and return when it was called."""
     now, asks = [0.0], list[Any]()
 
     def busy(ask: Any) -> Reply:
@@ -172,7 +172,7 @@ def touches(config: Config) -> Any:
 
 
 def put_back(config: Config) -> Any:
-    """Compact a session in which two small files were read, and return what is seen."""
+    """Compact a session in which two small files were read, and return the view."""
     messages = make_history(20, 100)
     for name in ("test_stores.py", "test_demo.py"):
         call, result = step(len(messages), 40)
@@ -190,7 +190,7 @@ def prepared(config: Config) -> Any:
 
 
 def _waited(session: Session) -> bool:
-    """Tell whether a memory is prepared within a second."""
+    """Return True if a memory is prepared within a second."""
     end = monotonic() + 1.0
     while session.memory is None and monotonic() < end:
         session.append({"role": "user", "content": "Go on."})
@@ -256,7 +256,7 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
 
 STARTS: dict[str, dict[str, Any]] = {
     "tail.newest": {"policy": "keep_recent"},
-    # Nothing can be cleared, so that the first attempt is one in vain.
+    # Nothing can be cleared, so that the first attempt fails.
     "pace.growth": {"clearing": {"only": ["nothing"]}},
     "economy.enabled": {"economy": {"keep": 2_000}},
     "economy.keep": {"economy": {"keep": 2_000}},
@@ -270,12 +270,12 @@ STARTS: dict[str, dict[str, Any]] = {
     **{f"files.{name}": {"files": {"root": str(FILES)}} for name in BACK},
     "files.path_keys": {"files": {"reads": ["inspect"]}},
 }
-"""What is set besides, on both sides, so that a setting comes into play."""
+"""Further settings of both sides that a setting needs to have an effect."""
 
 
 @cache
 def seen_twice(probe: Probe, config: Config) -> tuple[Any, Any]:
-    """Return what is seen before anything is changed, two times; many settings begin there."""
+    """Return the results without a change, computed twice; many settings start from them."""
     return probe(config), probe(config)
 
 

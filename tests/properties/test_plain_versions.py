@@ -1,4 +1,4 @@
-"""What is done in linear time is what the simplest way, which is quadratic, would do."""
+"""The linear implementations equal the simplest ones, which are quadratic."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_a_repair_equals_the_plain_implementation(history, dialect):
 
 @st.composite
 def edited(draw):
-    """A conversation and edits of it, some of which name what is not shown."""
+    """A conversation and edits of it, some of messages that are not in view."""
     history = log(*(U(f"{n}") for n in range(draw(st.integers(0, 6)))))
     new = [Message("user", (Text("x"), Text("y")), id=f"new{n}") for n in range(3)]
     ids = st.sampled_from([m.id for m in (*history, *new)] + ["gone"])
@@ -75,7 +75,7 @@ def test_edits_equal_applying_them_one_by_one(case):
 # --- how the time grows ----------------------------------------------------------------------
 
 STEP = 4
-"""So many times longer is the longer history."""
+"""Length of the longer history, as a multiple of the shorter."""
 
 
 def _calls(size):

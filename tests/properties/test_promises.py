@@ -56,7 +56,7 @@ def test_giant_items_keep_every_promise(conversation, budget, name):
 def test_messages_that_the_provider_accepts_are_not_rewritten_or_moved(conversation):
     dialect, wire = conversation
     assume(not DIALECTS[dialect].validate(wire))
-    # Blank messages go and a user speaks first, even where a provider does not insist on it.
+    # Blank messages are removed and a user comes first, even if a provider does not require it.
     edits = repair(DIALECTS[dialect].decode(wire).messages, dialect)
     assert all(isinstance(edit, (Drop, Insert)) for edit in edits), edits
 

@@ -1,4 +1,4 @@
-"""What is put back breaks no promise, on any wire, over generated histories and budgets."""
+"""An attachment breaks no promise, on any wire, over generated histories and budgets."""
 
 import pytest
 from hypothesis import assume, given

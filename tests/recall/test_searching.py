@@ -1,4 +1,4 @@
-"""What a search by words or by pattern gives back, and how much of it."""
+"""The results of a search by words or by pattern, and their size."""
 
 import json
 
@@ -27,7 +27,7 @@ def result(number, text):
 
 
 def folded(*wires, shortened=()):
-    """Return holdings of messages that a snapshot stands for, and their handles."""
+    """Return holdings of messages folded into a snapshot, and their handles."""
     messages = OpenAIChatDialect().decode(list(wires)).messages
     ids = tuple(message.id for message in messages)
     inside = tuple(number for at, number in enumerate(ids) if at not in shortened)
@@ -249,7 +249,7 @@ def test_a_query_is_used_where_a_pattern_matches_nothing():
     assert "redis" not in ask(held, "redis", grep="getUserName")
 
 
-# --- where it is asked ------------------------------------------------------------------------
+# --- within a compaction ----------------------------------------------------------------------
 
 
 def test_a_compaction_counts_the_tokens_of_what_it_recalls_by_itself():

@@ -25,7 +25,7 @@ CLEAR = Policy("clear", (Rung(Clear(keep=1), 0.0),))
 
 
 class Folding:
-    """Folds everything that may be folded into a snapshot that says little."""
+    """A strategy that folds everything that may be folded into a small snapshot."""
 
     name = "fold"
 
@@ -53,7 +53,7 @@ def tasks(*statuses, number=0):
 
 
 def disk(**texts):
-    """Return a reader for files with these texts; one of None is gone."""
+    """Return a reader for files with these texts; None is a deleted file."""
 
     def read(touched, _settings):
         named = {name.replace("_", "."): text for name, text in texts.items()}
@@ -75,7 +75,7 @@ def compacted(found, policy=FOLD, *, budget=None, settings=SETTINGS, read=None):
     context = CompactionContext(
         min(500, budget.target), budget.limit, budget.scale, handles(found.messages)
     )
-    # The target is the budget's for what is put back, and a small one for the ladder.
+    # The attachment uses the target of the budget, the ladder a smaller one.
     outcome = drive(
         compact_view(found, budget, policy, context, Sources(settings, read)), lambda _: None
     )
@@ -182,7 +182,7 @@ def test_a_deleted_file_is_named_and_does_not_count():
     assert 'File "g": it is no longer on disk.' in put_back(outcome)[0].text
 
 
-# --- where it stands -----------------------------------------------------------------------
+# --- its position --------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("K31")
@@ -315,7 +315,7 @@ def test_open_items_of_a_long_plan_come_first():
     assert "completed" not in text
 
 
-# --- what is out of sight ------------------------------------------------------------------
+# --- files out of view ---------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F71")

@@ -1,4 +1,4 @@
-"""What is kept up to date message by message is what is found in the whole log at once."""
+"""A working set updated message by message equals one found in the whole log at once."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a whole log says of files and plans, found in one go: what is kept up to date agrees."""
+"""File accesses and the plan of a whole log, found at once, to compare with the working set."""
 
 from foldline.reinjection.file_access import find_accesses, order
 from foldline.reinjection.working_set import plan_step

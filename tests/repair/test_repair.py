@@ -24,7 +24,7 @@ def test_a_valid_conversation_is_not_repaired(dialect):
     assert repair((), dialect) == ()
 
 
-# --- what says nothing ---------------------------------------------------------------------
+# --- empty messages ------------------------------------------------------------------------
 
 
 def test_empty_messages_are_removed():

@@ -1,4 +1,4 @@
-"""What is shown after a compaction is kept with it: opening shows the same as repeating all."""
+"""The view after a compaction is stored with it: opening equals replaying everything."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _whole(log):
 
 
 class WithoutCheckpoints:
-    """A store that knows nothing of what was shown after a compaction."""
+    """A store without checkpoints."""
 
     def __init__(self, store):
         self._store = store

@@ -16,7 +16,7 @@ CLAUDE = Prices(3.0, 15.0, 3.75, 0.3)
 
 
 class Priced:
-    """A summarizer that tells its prices, and must not be asked."""
+    """A summarizer with prices that must not be called."""
 
     def __init__(self, window: int = 100_000) -> None:
         self.reader = ModelLimits(window, name="small", input_usd=1.0, output_usd=5.0)

@@ -1,4 +1,4 @@
-"""What is sent after an append is what would be sent if all of it were written anew."""
+"""The view after an append equals the view encoded as a whole."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -40,7 +40,7 @@ def test_messages_appended_after_an_edit_are_encoded_like_a_whole_view(name, dat
 
 
 def _edits(draw, messages):
-    """Yield a fold of the beginning, and parts that are left out or say something else."""
+    """Yield a fold of the beginning, and rewrites of parts."""
     folded = draw(st.integers(0, len(messages)))
     if folded:
         snapshot = Message("user", (Text("what was before"),), id="0" * 32, intact=False)
@@ -65,6 +65,6 @@ def test_after_an_edit_an_append_encodes_no_old_message_again(name):
     for message in messages[2:]:
         shown.append(message)
 
-    # What was written before is the same object: it was not written again.
+    # Earlier messages are the same objects: they were not encoded again.
     assert shown.wires(found)[0] is first
     assert [wire["content"] for wire in shown.wires(found)[1:]] == [str(n) for n in range(1, 20)]

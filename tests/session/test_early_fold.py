@@ -1,4 +1,4 @@
-"""A session in a large window is folded early, where that is cheaper, and says so."""
+"""A session in a large window is folded early if that is cheaper, as its receipt says."""
 
 from __future__ import annotations
 

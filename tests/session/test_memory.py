@@ -1,4 +1,4 @@
-"""What was prepared is taken up again only for the very messages that it was made for."""
+"""A prepared memory is restored only for the messages that it was made for."""
 
 from dataclasses import replace
 

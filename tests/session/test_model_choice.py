@@ -1,4 +1,4 @@
-"""A session that is told the name of a model: its window, and who summarizes."""
+"""A session with the name of a model: its window and its summarizer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_window_comes_from_the_caller_then_the_model_then_a_default(
     with opened(tmp_path, model=model, **options) as session:
         assert session.budget.scale == scale
         assert session.budget.resolved is (model != "house-7b")
-    # What was said when the session was started counts when it is opened again.
+    # The model given at creation counts when the session is opened again.
     if not options:
         with opened(tmp_path) as session:
             assert session.budget.scale == scale

@@ -1,4 +1,4 @@
-"""When the prompt cache is cold, and compactions that somebody asks for."""
+"""When the prompt cache is cold, and compactions on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a view stands in the log, and whose usage it is that comes with several messages."""
+"""Positions of a view in the log, and usage appended with several messages."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ def test_usage_is_of_the_last_answer_among_several_messages():
     assert [message.usage for message in session.messages] == [None, Usage(900, 100), None]
 
 
-# --- where a message stands, by its id ---------------------------------------------------------
+# --- positions by id ---------------------------------------------------------------------------
 
 IDS = [f"{number:032x}" for number in range(10)]
 

@@ -42,7 +42,7 @@ def test_the_warning_comes_before_the_action_of_every_policy(name: str) -> None:
         level = pressure(fill, BUDGET, policy(name), Config()).level
         if level not in levels:
             levels.append(level)
-    # The last resort acts where the limit is: there is no level in between.
+    # The last resort acts at the limit: there is no level in between.
     last = [] if name == "window" else ["due"]
     assert levels == ["calm", "warn", *last, "over"]
 

@@ -1,4 +1,4 @@
-"""Replaying a log reads what is shown and nothing else, and shows what applying all edits does."""
+"""Replaying a log reads only messages in view, and equals applying all edits."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ MESSAGES = make_messages(30)
 
 @st.composite
 def compactions(draw):
-    """Generate steps as sessions make them: each edits what is shown when it is made."""
+    """Generate steps as sessions make them: each edits the view of its time."""
     steps, at = [], 0
     while at < len(MESSAGES):
         at = min(len(MESSAGES), at + draw(st.integers(1, 12)))

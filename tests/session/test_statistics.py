@@ -1,4 +1,4 @@
-"""What is learned from a log is bounded, and the same whenever it is learned."""
+"""The statistics of a log are bounded, and the same whenever they are built."""
 
 import pytest
 from tests.neutral import A, T, U, c

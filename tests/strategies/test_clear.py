@@ -136,7 +136,7 @@ def test_tools_are_named_in_any_case_of_letters():
     assert len(cleared(found, Clear(keep=0, never=("Read",)))) == 1
 
 
-# --- what stays ----------------------------------------------------------------------------
+# --- results that stay ---------------------------------------------------------------------
 
 
 def failing(tool, number, **arguments):

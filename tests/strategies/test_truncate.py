@@ -240,7 +240,7 @@ def test_a_cut_snapshot_keeps_its_first_line():
     assert leading(U(snapshot), 0) == f"{header(9_999, 9_999_999, '0123456789')}\n"
 
 
-# --- what has to stay beside a snapshot ------------------------------------------------------
+# --- messages that stay beside a snapshot ----------------------------------------------------
 
 SENTENCES = "\n\n".join(
     f"In paragraph {n} the linker keeps port {48_000 + n} because the scanner needs it."
@@ -255,7 +255,7 @@ def staying(found, target, share=0.6):
 
 
 def words(tokens):
-    """Return paragraphs of somebody that take about so many tokens."""
+    """Return paragraphs of about some number of tokens."""
     return SENTENCES[: 4 * tokens]
 
 

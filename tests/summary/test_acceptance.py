@@ -199,7 +199,7 @@ def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
     assert not parse(snapshot).state
 
 
-# --- what is around an account, or in its place ---------------------------------------------
+# --- courtesies, placeholders and repetitions -----------------------------------------------
 
 
 @pytest.mark.requirement("F29")

@@ -16,7 +16,7 @@ def written(account):
 
 
 def sections(account):
-    """Return who speaks in a snapshot with an account, and what other sections it has."""
+    """Return the speakers in a snapshot with an account, and its other sections."""
     found = parse(render(header(1, 1, "ab" * 16), ((ACCOUNT, account.split("\n")),)))
     return [row.speaker for row in found.rows], list(found.state)
 

@@ -1,4 +1,4 @@
-"""What a model is asked when messages are folded, and what becomes of its answer."""
+"""Requests to a model when messages are folded, and the use of its answers."""
 
 import re
 
@@ -183,7 +183,7 @@ def test_a_template_of_the_caller_is_used_unchanged():
     assert folded.account == "goal: build"
 
 
-# --- what an account lacks, and what it makes up ------------------------------------------
+# --- omissions and inventions of an account -----------------------------------------------
 
 
 @pytest.mark.requirement("F38")

@@ -1,4 +1,4 @@
-"""The rung that takes up what was prepared: before the others, or not at all."""
+"""The rung that applies a prepared memory: before the others, or not at all."""
 
 import pytest
 
