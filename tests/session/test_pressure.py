@@ -6,7 +6,7 @@ from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
 from foldline.engine.policies import POLICIES, configure
-from foldline.session.throttle import acts_at, pressure, rises
+from foldline.session.throttle import acts_at, measure_pressure, rises
 from foldline.stores.memory import MemoryStore
 from foldline.values.messages import Usage
 
@@ -29,7 +29,7 @@ BUDGET = Budget.of_window(100_000, output=0, margin=0, overhead=10_000)
 def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
     fill: int, level: str, until: int
 ) -> None:
-    now = pressure(fill, BUDGET, configure(Config()), Config())
+    now = measure_pressure(fill, BUDGET, configure(Config()), Config())
     assert (now.level, now.until, now.limit) == (level, until, 90_000)
     assert now.fraction == pytest.approx((fill + 10_000) / 100_000)
 
@@ -39,7 +39,7 @@ def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
 def test_the_warning_comes_before_the_action_of_every_policy(name: str) -> None:
     levels = []
     for fill in range(0, 100_000, 500):
-        level = pressure(fill, BUDGET, policy(name), Config()).level
+        level = measure_pressure(fill, BUDGET, policy(name), Config()).level
         if level not in levels:
             levels.append(level)
     # The last resort acts at the limit: there is no level in between.

@@ -3,7 +3,7 @@ import json
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
-from foldline.strategies.stubs import clear, is_stub, short_arguments, stub
+from foldline.strategies.stubs import clear, is_stub, short_arguments, write_stub
 from foldline.values.handles import handles
 
 
@@ -26,7 +26,7 @@ def test_a_stub_names_size_and_handle_of_the_result():
 
 
 def test_a_stub_says_that_the_tool_failed():
-    assert "reported an error" in stub(T("1", is_error=True).results[0], 9, "h", "old")
+    assert "reported an error" in write_stub(T("1", is_error=True).results[0], 9, "h", "old")
 
 
 def test_a_result_that_would_not_become_smaller_is_unchanged():
@@ -35,7 +35,9 @@ def test_a_result_that_would_not_become_smaller_is_unchanged():
 
 def test_a_cleared_result_is_unchanged():
     assert (
-        edit(view_with_result(stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40)))
+        edit(
+            view_with_result(write_stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40))
+        )
         is None
     )
 

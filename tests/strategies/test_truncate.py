@@ -14,7 +14,7 @@ from foldline.strategies.truncate import (
     SMALLEST,
     Truncate,
     bound,
-    leading,
+    find_lead,
     level,
     shorten_staying,
 )
@@ -228,16 +228,20 @@ def test_text_of_the_library_is_still_marked_when_it_is_cut(lead):
 
 
 def test_user_messages_have_no_protected_first_line():
-    assert leading(U(LONG), 0) == ""
+    assert find_lead(U(LONG), 0) == ""
     assert (
-        len(leading(Message("user", (Text(SNAPSHOT_HEADER + "x" * 9_999),), origin="snapshot"), 0))
+        len(
+            find_lead(
+                Message("user", (Text(SNAPSHOT_HEADER + "x" * 9_999),), origin="snapshot"), 0
+            )
+        )
         <= 601
     )
 
 
 def test_a_cut_snapshot_keeps_its_first_line():
     snapshot = render(header(9_999, 9_999_999, "0123456789"), [(FILES, ("abcdef a.py",))])
-    assert leading(U(snapshot), 0) == f"{header(9_999, 9_999_999, '0123456789')}\n"
+    assert find_lead(U(snapshot), 0) == f"{header(9_999, 9_999_999, '0123456789')}\n"
 
 
 # --- messages that stay beside a snapshot ----------------------------------------------------

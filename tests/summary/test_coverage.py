@@ -1,7 +1,7 @@
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.summary.account import choose_names, coverage
+from foldline.summary.account import choose_names, measure_coverage
 
 
 def make_view():
@@ -32,8 +32,10 @@ def test_names_of_open_failures_and_the_plan_are_always_expected():
 
 def test_names_missing_in_account_and_snapshot_are_counted():
     names = frozenset({"src/a.py", "src/b.py", "src/c.py"})
-    found = coverage(names, "Mended src/a.py.", "Mended src/a.py.\nabc123 src/b.py (edited)")
-    assert found.untold == {"src/b.py", "src/c.py"}
+    found = measure_coverage(
+        names, "Mended src/a.py.", "Mended src/a.py.\nabc123 src/b.py (edited)"
+    )
+    assert found.missing == {"src/b.py", "src/c.py"}
     assert found.lost == {"src/c.py"}
     assert str(found) == (
         "the account lacks 2 of the 3 names that matter most, 1 of these are quoted beside it"

@@ -9,7 +9,7 @@ from foldline.core.strategy import CompactionContext, Policy, Rung
 from foldline.engine.compaction import compact_view
 from foldline.engine.policies import policy
 from foldline.strategies.window import Window
-from foldline.summary.session_memory import SessionMemory, preparing, remembering
+from foldline.summary.session_memory import SessionMemory, add_session_memory, select_summary_rung
 from foldline.summary.summarize import Summarize
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import Fold
@@ -71,7 +71,7 @@ def test_the_ladder_ends_with_the_memory_if_the_target_is_met_and_the_rest_stays
     view = View.of(LOG, COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
     told = CompactionContext(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
-    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
+    outcome = drive(compact_view(view, budget, add_session_memory(policy("default")), told), None)
 
     assert outcome.status == "compacted"
     assert [report.name for report in outcome.rungs] == ["session memory"]
@@ -85,7 +85,7 @@ def test_after_a_refused_memory_the_next_rung_runs():
     told = CompactionContext(
         budget.target, budget.limit, budget.scale, {m.id: m.id for m in LOG}, memory=PREPARED
     )
-    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
+    outcome = drive(compact_view(view, budget, add_session_memory(policy("default")), told), None)
 
     assert outcome.status == "compacted"
     assert outcome.rungs[0].outcome == "skipped"
@@ -100,7 +100,7 @@ def test_damage_after_the_memory_is_repaired_and_unread_results_stay():
     view = View.of(log, COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
     told = CompactionContext(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
-    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
+    outcome = drive(compact_view(view, budget, add_session_memory(policy("default")), told), None)
 
     assert [r.name for r in outcome.rungs if r.is_in_effect] == ["session memory", "repair"]
     assert outcome.view.messages[-1] == result
@@ -108,12 +108,12 @@ def test_damage_after_the_memory_is_repaired_and_unread_results_stay():
 
 
 def test_the_memory_rung_is_first_due_with_the_summary_and_added_once():
-    ladder = remembering(policy("default", act_at=0.7))
+    ladder = add_session_memory(policy("default", act_at=0.7))
     first = ladder.rungs[0]
     assert isinstance(first.strategy, SessionMemory)
     assert (first.trigger, first.early) == (0.7, True)
-    assert remembering(ladder) is ladder
-    assert remembering(policy("window")).rungs[0].trigger == 0.8
+    assert add_session_memory(ladder) is ladder
+    assert add_session_memory(policy("window")).rungs[0].trigger == 0.8
 
 
 def test_a_hard_budget_skips_the_memory():
@@ -121,7 +121,7 @@ def test_a_hard_budget_skips_the_memory():
     budget = Budget.of_tokens(view.tokens // 2)
     names = {message.id: message.id[:6] for message in LOG}
     told = CompactionContext(budget.target, budget.limit, budget.scale, names, memory=PREPARED)
-    outcome = drive(compact_view(view, budget, remembering(policy("salient")), told), None)
+    outcome = drive(compact_view(view, budget, add_session_memory(policy("salient")), told), None)
     assert outcome.rungs[0].outcome == "skipped"
     assert "summarize" in outcome.reason
 
@@ -129,5 +129,5 @@ def test_a_hard_budget_skips_the_memory():
 def test_preparing_uses_the_summary_of_the_policy_itself():
     mine = Summarize(most=0.1)
     own = Policy("own", (Rung(Window(), 0.5), Rung(mine, 0.8)))
-    assert [rung.strategy for rung in preparing(own).rungs] == [mine]
-    assert preparing(policy("window")).rungs[0].strategy == Summarize()
+    assert [rung.strategy for rung in select_summary_rung(own).rungs] == [mine]
+    assert select_summary_rung(policy("window")).rungs[0].strategy == Summarize()

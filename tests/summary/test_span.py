@@ -11,7 +11,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.snapshot.format import header
 from foldline.stores.memory import MemoryStore
-from foldline.summary.span import Span, partial
+from foldline.summary.span import Span, plan_span
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
 from foldline.testing.retention import check_task, check_unread
@@ -73,11 +73,11 @@ def test_a_span_is_checked():
     with pytest.raises(InputError, match="a start or an end"):
         Span()
     with pytest.raises(RecallError, match="is not in view"):
-        partial(found, Span(up_to="feedfeed"))
+        plan_span(found, Span(up_to="feedfeed"))
     with pytest.raises(InputError, match="ends before it"):
-        partial(found, Span(start=found.messages[5].id, up_to=found.messages[2].id))
+        plan_span(found, Span(start=found.messages[5].id, up_to=found.messages[2].id))
     with pytest.raises(InputError, match="Nothing in the span"):
-        partial(found, Span(up_to=found.messages[1].id))
+        plan_span(found, Span(up_to=found.messages[1].id))
 
 
 @pytest.mark.requirement("K17")

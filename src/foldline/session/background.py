@@ -38,7 +38,7 @@ from foldline.session.state import SessionState
 from foldline.session.statistics import BackgroundStatistics
 from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
-from foldline.summary.session_memory import preparing
+from foldline.summary.session_memory import select_summary_rung
 from foldline.values.handles import Handles
 from foldline.values.view import View
 
@@ -90,7 +90,7 @@ def capture(state: SessionState) -> Capture:
         current.log,
         state.prepared_slot.statistics,
         budget,
-        preparing(settings.policy),
+        select_summary_rung(settings.policy),
         context,
         len(current.log),
         state.prepared_slot.revision,

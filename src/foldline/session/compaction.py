@@ -27,7 +27,7 @@ from foldline.repair.repair import repair
 from foldline.session import early_fold
 from foldline.session.batches import ATTEMPT, COMPACTION, Batch
 from foldline.session.checkpoint import EVERY, checkpoint_of
-from foldline.session.compaction_answer import with_answer
+from foldline.session.compaction_answer import add_answer
 from foldline.session.file_reading import read_files
 from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
@@ -36,7 +36,7 @@ from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
-from foldline.summary.span import Span, partial
+from foldline.summary.span import Span, plan_span
 from foldline.summary.summarize import NAME as SUMMARIZE
 from foldline.values.edits import Fold
 from foldline.values.handles import Handles
@@ -151,7 +151,7 @@ def fold(
     )
     first_seen = Holdings(state.current_view.originals).first_seen() | view_positions
     ids = Span(*(resolve(end, first_seen).id if end else "" for end in (span.start, span.up_to)))
-    policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
+    policy, allowed = plan_span(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
     return (yield from _compact(state, before, sizes, policy, focus, "partial", own=False))
 
@@ -226,7 +226,7 @@ def _outcome(
     sources = Sources(settings.config.files, read_files, statistics.working)
     outcome = yield from compact_view(before, budget, policy, context, sources)
     if state.requested is not None:
-        outcome = with_answer(before, outcome)
+        outcome = add_answer(before, outcome)
     return outcome, names
 
 

@@ -22,7 +22,7 @@ PASSES: Final = 2
 """The text contains a token count that it changes itself; the second pass makes it right."""
 
 
-def with_answer(before: View, outcome: Outcome) -> Outcome:
+def add_answer(before: View, outcome: Outcome) -> Outcome:
     """
     Write into the result of the model's call how much smaller the conversation became.
 

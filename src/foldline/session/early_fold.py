@@ -30,7 +30,7 @@ def find_saving(state: SessionState) -> Saving | None:
     price = factors_of(settings.model)
     return saving(
         economy,
-        course(state, fill),
+        measure_course(state, fill),
         settings.budget.target,
         summary_cost=_estimate_summary_cost(state, fill, price),
         cold=state.throttle.is_cold(settings.clock()),
@@ -38,7 +38,7 @@ def find_saving(state: SessionState) -> Saving | None:
     )
 
 
-def course(state: SessionState, fill: int) -> Course:
+def measure_course(state: SessionState, fill: int) -> Course:
     """Return the growth of the session since its last compaction that is in effect."""
     last = state.history.last()
     start, at = (0, 0) if last is None else (last.receipt.tokens_after, last.at)

@@ -43,7 +43,7 @@ def resolve_window(
     return config.replace(room={"window": info.window, "output": reserve, "max_input": most})
 
 
-def owned_client(summarizer: ModelLike | str | None, config: Config, model: str) -> Client | None:
+def create_client(summarizer: ModelLike | str | None, config: Config, model: str) -> Client | None:
     """
     Create the client of the summarizer, if it is given by name.
 

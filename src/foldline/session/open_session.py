@@ -17,10 +17,10 @@ from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
-from foldline.session.model_choice import owned_client, resolve_window
+from foldline.session.model_choice import create_client, resolve_window
 from foldline.session.state import SessionSettings, SessionState
 from foldline.stores.protocol import SessionHead, Store
-from foldline.summary.session_memory import remembering
+from foldline.summary.session_memory import add_session_memory
 from foldline.values.tokens import TextCounter, TokenCounter
 
 AUTO: Final = "auto"
@@ -83,8 +83,8 @@ def open_state(
     # Used again when the provider reports another limit.
     given = {"window": window, "output": output}
     config = config.replace(room={name: n for name, n in given.items() if n is not None})
-    own = owned_client(summarizer, config, model)
-    who = own if isinstance(summarizer, str) else summarizer or own
+    client = create_client(summarizer, config, model)
+    chosen = client if isinstance(summarizer, str) else summarizer or client
     by_format = counts is not counter and not _provider(known_model)
     settings = SessionSettings(
         store,
@@ -93,12 +93,12 @@ def open_state(
         _ladder(policy, config),
         clock,
         by_format,
-        reader_of(who, budget.scale),
+        reader_of(chosen, budget.scale),
         config,
         hooks,
         model,
-        who,
-        own,
+        chosen,
+        client,
     )
     # Last: a session that cannot be opened is not created either.
     return SessionState(settings, codec, store.begin(new) if stored is None else stored)
@@ -106,7 +106,7 @@ def open_state(
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
     ladder = configure(config, policy)
-    return remembering(ladder) if config.memory.enabled else ladder
+    return add_session_memory(ladder) if config.memory.enabled else ladder
 
 
 def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Codec) -> TokenCounter:

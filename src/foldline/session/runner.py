@@ -29,7 +29,7 @@ from foldline.session.fair_lock import FairLock
 from foldline.session.file_reading import is_in_view
 from foldline.session.overflow import overflowed
 from foldline.session.state import SessionState
-from foldline.session.summarizer_breaker import breaker
+from foldline.session.summarizer_breaker import restore_breaker
 from foldline.session.user_changes import pin, remember, undo
 from foldline.type_checks import typed_methods
 from foldline.values.frames import rounds
@@ -145,7 +145,7 @@ class SessionRunner:
     @property
     def breaker(self) -> Breaker:
         """The circuit breaker of the summarizer, derived from the receipts."""
-        return breaker(self._state)
+        return restore_breaker(self._state)
 
     @property
     def touched(self) -> tuple[FileAccess, ...]:

@@ -28,7 +28,7 @@ from foldline.session.hooks import Hooks
 from foldline.session.log import Log
 from foldline.session.memory import PreparedSlot, from_store, text_from_store
 from foldline.session.message_ids import MessageIds
-from foldline.session.throttle import CompactionThrottle, pressure
+from foldline.session.throttle import CompactionThrottle, measure_pressure
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 from foldline.tokens.calibrate import Calibration
 from foldline.values.messages import Message
@@ -237,7 +237,7 @@ class SessionState:
     def pressure(self) -> Pressure:
         """How full the window is, computed in constant time."""
         settings = self.settings
-        return pressure(self.fill, settings.budget, settings.policy, settings.config)
+        return measure_pressure(self.fill, settings.budget, settings.policy, settings.config)
 
     def is_due(self) -> bool:
         """Return True if a compaction should be tried now, in constant time."""

@@ -9,7 +9,7 @@ from foldline.session.batches import Batch
 from foldline.session.state import SessionState
 
 
-def breaker(state: SessionState) -> Breaker:
+def restore_breaker(state: SessionState) -> Breaker:
     """
     Derive the state of the breaker from the receipts of a session.
 
@@ -51,7 +51,7 @@ def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
     reader, now = state.settings.reader, state.settings.clock()
     if reader is None:
         return None, ""
-    found = breaker(state)
+    found = restore_breaker(state)
     if found.allows(now):
         return reader, ""
     return None, (

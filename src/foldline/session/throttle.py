@@ -59,7 +59,7 @@ def acts_at(policy: Policy) -> float:
     return max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
 
 
-def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
+def measure_pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
     """
     Return how full the window is, in constant time.
 

@@ -21,7 +21,7 @@ def is_stub(text: str) -> bool:
     return text.startswith(CLEARED)
 
 
-def stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
+def write_stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
     """Write the stub of a cleared tool result of ``tokens`` tokens."""
     tool = f" of {result.name}" if result.name else ""
     failed = ", which reported an error" if result.is_error else ""
@@ -43,7 +43,7 @@ def clear(
         return None
     tokens = view.counter.part(result)
     handle = part_handle(context.handles.get(message.id, message.id), message, part)
-    edit = Rewrite(message.id, part, stub(result, tokens, handle, why), kind, handle)
+    edit = Rewrite(message.id, part, write_stub(result, tokens, handle, why), kind, handle)
     shorter = view.counter.part(rewrite_part(message, edit).parts[part])
     return edit if shorter < tokens else None
 

@@ -190,7 +190,7 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
     elif isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
-        whole, lead = _text_of(part), leading(message, site.part)
+        whole, lead = _text_of(part), find_lead(message, site.part)
         # A line before a text may cost a little more than by itself.
         front = view.counter.text(seal_text(lead)) + 2 if lead else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
@@ -223,7 +223,7 @@ def _is_written(part: Part, site: CutSite, text: str) -> bool:
     return (isinstance(part, Text) and not is_output) or is_report(text)
 
 
-def leading(message: Message, part: int) -> str:
+def find_lead(message: Message, part: int) -> str:
     """
     Return the first line of a part if it marks the text as not the user's, else "".
 

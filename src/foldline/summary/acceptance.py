@@ -18,10 +18,10 @@ from foldline.summary.cleanup import (
     is_bare,
     is_placeholder,
     neutralize,
+    remove_courtesies,
+    remove_repeats,
     repeats_itself,
     unwrap,
-    without_courtesies,
-    without_repeats,
 )
 from foldline.summary.prompt import SummaryPrompt
 from foldline.summary.templates import Template
@@ -118,15 +118,17 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         text = unwrap(reply.text, terms.template)
     except ValueError as error:
         return "", f"cannot be read: {error}"
-    text = without_courtesies(text)
+    text = remove_courtesies(text)
     account = neutralize(text, terms.is_known)
-    account = within(account, terms.tokens, terms.count)
+    account = cut_to_length(account, terms.tokens, terms.count)
     has_words = any(sign.isalnum() for sign in account) and not is_bare(text)
     problem = _unfit(account, prompt, terms) if has_words else "is empty"
-    return ("", problem) if problem else (without_repeats(account), "")
+    return ("", problem) if problem else (remove_repeats(account), "")
 
 
-def within(account: str, tokens: int, count: Callable[[str], int], longer: float = LONGER) -> str:
+def cut_to_length(
+    account: str, tokens: int, count: Callable[[str], int], longer: float = LONGER
+) -> str:
     """
     Cut an account that is a little too long after a sentence, and mark the cut.
 

@@ -20,7 +20,7 @@ from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
 from foldline.snapshot.phrases import phrases_for
-from foldline.summary.acceptance import within
+from foldline.summary.acceptance import cut_to_length
 from foldline.summary.claims import mark_unproven_claims
 from foldline.summary.cleanup import neutralize
 from foldline.summary.model_summary import summarize_with_model
@@ -65,7 +65,7 @@ def write_account(
 def _own_account(view: View, context: CompactionContext, most: int) -> ModelSummary:
     """Return the user's own account, neutralized and within the share of a model's account."""
     text = neutralize(context.account, known_handles(view, context))
-    short = within(text, most, view.counter.text, math.inf)
+    short = cut_to_length(text, most, view.counter.text, math.inf)
     return ModelSummary(short, "" if short == text else "the text of the user is cut")
 
 
@@ -78,13 +78,13 @@ class Coverage:
     """Important names, those that the account lacks, and those that the snapshot lacks, too."""
 
     expected: frozenset[str]
-    untold: frozenset[str]
+    missing: frozenset[str]
     lost: frozenset[str]
 
     def __str__(self) -> str:
-        quoted = len(self.untold) - len(self.lost)
+        quoted = len(self.missing) - len(self.lost)
         return (
-            f"the account lacks {len(self.untold)} of the {len(self.expected)} names that matter "
+            f"the account lacks {len(self.missing)} of the {len(self.expected)} names that matter "
             f"most, {quoted} of these are quoted beside it"
         )
 
@@ -115,6 +115,6 @@ def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
     return frozenset(likely) | (facts - beside)
 
 
-def coverage(names: frozenset[str], account: str, snapshot: str) -> Coverage:
+def measure_coverage(names: frozenset[str], account: str, snapshot: str) -> Coverage:
     """Compare the important names with an account and with the snapshot that contains it."""
     return Coverage(names, names - items(account).keys(), names - items(snapshot).keys())

@@ -137,7 +137,7 @@ _PLACEHOLDER = re.compile(rf"(?:[^:：]{{0,60}}[:：])?[^\w]{{0,10}}{_EMPTY}[^\w
 _UNITS = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 
 
-def without_courtesies(answer: str) -> str:
+def remove_courtesies(answer: str) -> str:
     """Remove the opening and closing courtesies of an answer."""
     text = answer.strip()
     opening = _OPENING.match(text)
@@ -173,7 +173,7 @@ def repeats_itself(account: str) -> bool:
     return sum(again.values()) >= REPEATS and repeated > REPEATED * total
 
 
-def without_repeats(account: str) -> str:
+def remove_repeats(account: str) -> str:
     """Remove repeated long lines from an account."""
     seen, lines = set[str](), list[str]()
     for line in account.split("\n"):
@@ -197,7 +197,7 @@ _MARK = re.compile(
 _LEADING = re.compile(r"^\[?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
 _RECALL = re.compile(r"\brecall ([0-9a-f]{6,32})(?:\.\d{1,4})?(?!\w)", re.IGNORECASE)
 
-_UNSEEN = [
+_INVISIBLE = [
     *range(32),
     *range(0x7F, 0xA0),
     0xAD,
@@ -208,7 +208,7 @@ _UNSEEN = [
     0xFEFF,
     *range(0xE0000, 0xE0080),
 ]
-_CONTROLS = {code: None for code in _UNSEEN if code != ord("\t")}
+_CONTROLS = {code: None for code in _INVISIBLE if code != ord("\t")}
 """Invisible characters: one before a heading would hide it from the patterns."""
 
 

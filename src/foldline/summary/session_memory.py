@@ -39,7 +39,7 @@ class SessionMemory:
         return Plan(memory.edits, memory.reason, memory.fallback)
 
 
-def remembering(policy: Policy) -> Policy:
+def add_session_memory(policy: Policy) -> Policy:
     """
     Return the policy with session memory as its first rung, due with its summary.
 
@@ -56,7 +56,7 @@ def remembering(policy: Policy) -> Policy:
     return replace(policy, rungs=(rung, *policy.rungs))
 
 
-def preparing(policy: Policy) -> Policy:
+def select_summary_rung(policy: Policy) -> Policy:
     """
     Return the policy that prepares a session memory: only the summary, due at any size.
 

@@ -109,7 +109,7 @@ def _follow(ids: Sequence[str], edits: Sequence[Edit], repaired: View) -> str:
     return ids[0]
 
 
-def partial(view: View, span: Span, budget: Budget | None = None) -> tuple[Policy, Budget]:
+def plan_span(view: View, span: Span, budget: Budget | None = None) -> tuple[Policy, Budget]:
     """
     Return the policy and the budget that fold a span and shorten nothing else.
 

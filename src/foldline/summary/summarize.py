@@ -109,9 +109,9 @@ def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: s
     if summary.marked:
         words.append(f"claims of success that no result shows: {summary.marked}")
     if summary.text:
-        from foldline.summary.account import choose_names, coverage
+        from foldline.summary.account import choose_names, measure_coverage
 
-        words.append(str(coverage(choose_names(view, positions), summary.text, snapshot)))
+        words.append(str(measure_coverage(choose_names(view, positions), summary.text, snapshot)))
     return "; ".join(words)
 
 
