@@ -8,7 +8,7 @@ from typing import TypeVar
 Input = TypeVar("Input")
 
 ROUNDS = 6
-NOISE = 0.004  # seconds: what is faster than that says nothing about growth
+NOISE = 0.004  # seconds: shorter times are noise
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

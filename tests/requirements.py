@@ -40,7 +40,7 @@ C3 The output limit of a summary is sent to the model, clamped to its window, an
 C4 The warning comes before the automatic compaction, and that before the hard limit.
 C5 The breaker lets one attempt through after its pause, or after a new message of the user.
 C6 No retries means one attempt; permanent errors are not retried, a cancellation ends it.
-C7 What is kept is measured in tokens, and a receipt states what really happened.
+C7 Retention is measured in tokens, and a receipt states what really happened.
 C8 The last resort ends within the target or fails explicitly, however large single messages are.
 C9 Session memory has its own setting to enable it.
 C10 Session memory keeps messages that it does not cover verbatim.

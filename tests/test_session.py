@@ -477,7 +477,7 @@ def test_another_format_than_the_stored_one_is_refused(opened):
 
 
 def test_a_session_without_a_place_or_a_name_is_refused(opened):
-    with pytest.raises(StoreError, match="needs a place"):
+    with pytest.raises(StoreError, match="needs an archive"):
         Session.open(None, "s")
     with pytest.raises(StoreError, match="characters"):
         opened("")

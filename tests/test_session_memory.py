@@ -534,7 +534,7 @@ def test_a_session_survives_the_end_of_its_loop():
     gc.collect()
 
 
-# --- a summarizer that gives nothing usable -----------------------------------------------------
+# --- a summarizer with unusable answers ---------------------------------------------------------
 
 
 class Clock:

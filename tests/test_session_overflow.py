@@ -350,7 +350,7 @@ def test_another_exception_is_raised_again_and_changes_nothing(step, http):
 
 def test_a_response_that_is_not_an_overflow_is_an_error():
     session = opened(chat_history(3))
-    with pytest.raises(InputError, match="did not say"):
+    with pytest.raises(InputError, match="did not report"):
         session.overflowed({"choices": [{"finish_reason": "stop"}]})
 
 
@@ -409,5 +409,5 @@ def test_objects_that_raise_are_read_as_plain_values_or_as_no_overflow():
     for said in (Stubborn(words), {"error": {"message": Stubborn(words), "code": Stubborn("x")}}):
         session = opened(chat_history(30))
         assert len(session.overflowed(said)) < len(session.messages)
-    with pytest.raises(InputError, match="did not say"):
+    with pytest.raises(InputError, match="did not report"):
         opened(chat_history(2)).overflowed(Silent())

@@ -22,7 +22,7 @@ ANSWER = {"role": "assistant", "content": "Done."}
 DAMAGED = {
     "a result whose call is lost": [USER, RESULT, ANSWER],
     "a call that nobody answered": [USER, CALL, USER],
-    "an answer that says nothing": [USER, {"role": "assistant", "content": ""}, USER],
+    "an empty answer": [USER, {"role": "assistant", "content": ""}, USER],
 }
 
 RETRIED = {

@@ -1,7 +1,8 @@
 """
 Folding a session early, where that is cheaper than reading all of it on every request.
 
-A session that prepares its compactions in the background is never folded early.
+A session that prepares its compactions in the background is never folded early: they delay no
+request.
 """
 
 from __future__ import annotations

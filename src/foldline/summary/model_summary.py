@@ -24,7 +24,7 @@ from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 
 EIGHTH = 8
-"""Maximum size of a piece: this part of a request, so that little of a request is left empty."""
+"""Divisor of the size of a request: the maximum size of a piece, so that requests are full."""
 
 SMALLER = 0.7
 """Size of the next request after one that did not fit, as a fraction of it."""
