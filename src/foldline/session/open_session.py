@@ -55,8 +55,7 @@ def open_state(
     """
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
-            f"The name of a session has 1 to {LONGEST_NAME:,} characters.",
-            hint="Choose another name.",
+            f"A session name has 1 to {LONGEST_NAME:,} characters.", hint="Choose another name."
         )
     requested = "" if format == AUTO else dialect(format).name
     with reading(name):
