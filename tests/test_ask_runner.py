@@ -143,7 +143,7 @@ def test_an_error_in_a_step_is_raised():
         asyncio.run(drive_in_threads(steps(), ask_client))
 
 
-def test_a_cancellation_waits_for_the_step_that_runs_and_closes_the_steps():
+def test_a_cancellation_waits_for_the_running_step_and_closes_the_steps():
     began, release, ended = threading.Event(), threading.Event(), []
 
     def steps() -> Steps[None]:

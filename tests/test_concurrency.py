@@ -58,7 +58,7 @@ def test_a_coroutine_runs_beside_a_running_loop():
     assert run_blocking(inner()) == 3
 
 
-def test_a_blocking_call_that_would_wait_for_itself_is_an_error():
+def test_a_blocking_call_that_would_deadlock_is_an_error():
     async def outer() -> int:
         return run_blocking(inner())
 

@@ -141,7 +141,7 @@ class Doubled(Point):
         object.__setattr__(self, "half", half)
 
 
-def test_others_inherit_from_values():
+def test_other_classes_inherit_from_values():
     marked = Marked(1, mark="?")
     assert (marked, marked.y, repr(marked)) == (Marked(1, mark="?"), 0, repr(marked))
     assert "mark='?'" in repr(marked)

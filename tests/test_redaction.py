@@ -51,7 +51,7 @@ def test_other_text_is_unchanged(value: object) -> None:
     assert redact_json(value) == value
 
 
-def test_hostile_text_takes_no_longer_than_its_length() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     began = time.perf_counter()
     for text in (
         "a" * 200_000,

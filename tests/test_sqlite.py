@@ -107,7 +107,7 @@ def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
         held(database)
 
 
-def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Path) -> None:
+def test_a_file_replaced_while_open_is_not_written(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "a.db", ONE)
     (tmp_path / "a.db").rename(tmp_path / "moved.db")
     SqliteDatabase(tmp_path / "a.db", ONE).close()

@@ -36,7 +36,7 @@ STRANGE = [
     *("", "x" * 300, "a/b", "\0", "\ud800", ["x" * 300], Raising("abc")),
 ]
 PASSED_ON = {("append", "message"), ("overflowed", "said"), ("ask", "model"), ("aask", "model")}
-"""What may be any object: its own errors are those of the caller."""
+"""Parameters of any type: errors of such objects are those of the caller."""
 
 KINDS = {
     "session": lambda folder: Session.open(folder / "s.db", "s", window=5_000),

@@ -285,11 +285,11 @@ def _parse_budget(
 def _partial(
     transcript: Transcript, counts: TokenCounter, ends: Sequence[int | str | None], limits: Budget
 ) -> tuple[Policy, Budget]:
-    from foldline.summary.span import Span, partial
+    from foldline.summary.span import Span, plan_span
 
     span = Span(*("" if end is None else transcript.resolve_id(end) for end in ends))
     view = View.of(transcript.messages, counts, dialect=transcript.dialect)
-    return partial(view, span, limits if limits.fixed else None)
+    return plan_span(view, span, limits if limits.fixed else None)
 
 
 def _settings(config: Config | None, model: str, window: int | None) -> Config:

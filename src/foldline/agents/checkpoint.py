@@ -15,7 +15,7 @@ from foldline.atomic_files import replace_file
 from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.frozen import field, frozen
-from foldline.reinjection.file_access import find_touches
+from foldline.reinjection.file_access import find_operations
 from foldline.rooted_files import Root
 from foldline.tools.json_files import read_value
 from foldline.values.messages import ToolCall
@@ -109,7 +109,7 @@ def touched_paths(
         return []
     found = []
     for call in calls:
-        for path, _, _ in find_touches(call, settings):
+        for path, _, _ in find_operations(call, settings):
             with suppress(InputError):
                 found.append("/".join(root.parts(path)))
     return found

@@ -20,7 +20,7 @@ from foldline.formats.registry import dialect
 from foldline.frozen import frozen
 from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.models.completion import read_stop
-from foldline.repair.repair import says_nothing
+from foldline.repair.repair import is_empty
 from foldline.session import Session
 from foldline.values.messages import Usage
 from foldline.values.usage import read_usage
@@ -156,7 +156,7 @@ def read_answer(answer: Any) -> ProviderAnswer:
             f"an answer of the type {type(answer).__name__} cannot be read",
             hint="Return that of chat.completions.create, responses.create or messages.create.",
         )
-    if all(map(says_nothing, dialect(name).decode(wires).messages)):
+    if all(map(is_empty, dialect(name).decode(wires).messages)):
         wires = []
     return ProviderAnswer(wires, read_usage(value.get("usage")), name)
 
