@@ -1,4 +1,4 @@
-"""Statistics of a session: what its conversations hold, and where their tokens go."""
+"""Statistics of a session: the size of its conversations, and where their tokens go."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Scan:
     """
     Count messages, calls and tokens of every conversation.
 
-    ``prompt_tokens`` and ``schema_tokens`` are what is sent besides the messages;
-    ``waste_tokens`` what is there twice or was overtaken.
+    ``prompt_tokens`` and ``schema_tokens`` are sent in addition to the messages;
+    ``waste_tokens`` are duplicate or superseded.
 
     Args:
-        model: Count tokens as this model does.
+        model: The model to count tokens for.
     """
 
     model: str | None = None
@@ -40,7 +40,7 @@ class Scan:
     }
 
     def start(self) -> Work:
-        """Return what makes a row of every conversation."""
+        """Return a function that makes a row per conversation."""
         return lambda recording: each_conversation(recording, lambda one: [self._row(one)])
 
     def totals(self, rows: Iterable[Row]) -> Totals:
