@@ -23,7 +23,7 @@ TOOLS = [tool(read_module)]
 
 
 def main() -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with provider("OPENAI_API_KEY", "gpt-5-mini") as where:
         compressor = Compressor(WINDOW, threshold=0.7, preserve=0.3, system=SYSTEM)
         graph = graph_of(where, compressor)

@@ -1,5 +1,5 @@
 """
-Two days of a maintainer: it explores, somebody changes the code, and it plans by its notes.
+Two days of a maintainer: it explores, the code changes, and it plans by its notes.
 
     python examples/maintain.py
 
