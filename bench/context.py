@@ -1,9 +1,10 @@
 """
-What a context is worth: how length hurts, what loading on demand saves, what each stage is for.
+Measure contexts: the effect of length, of loading on demand, and of each stage.
 
-Everything is measured on generated data, and without a model: a fact counts as recalled when it
-stands in the text, or when a search for words finds it first. What only a model could show (how
-attention thins out with length) is not claimed here; ``--model NAME`` asks one the same questions.
+Everything is measured on generated data, and without a model: a fact counts as recalled if it
+is in the text, or if a word search finds it first. What only a model could show (how
+attention weakens with length) is not claimed here; ``--model NAME`` gives a model the same
+questions.
 
     python bench/context.py [rot|load|shorten|stages|prefix|compare] [--json] [--model NAME]
 """
@@ -45,7 +46,7 @@ Table = tuple[str, list[str], list[list[Any]]]
 
 
 def rot(ask: Callable[[str, str], str] | None = None) -> Table:
-    """Ask for 20 facts in texts of growing length; a third of the growth looks like an answer."""
+    """Search for 20 facts in texts of growing length; a third of it resembles an answer."""
     wanted = facts(20)
     rows = []
     for size in (1_000, 4_000, 16_000, 64_000):
@@ -82,7 +83,7 @@ def rot(ask: Callable[[str, str], str] | None = None) -> Table:
 
 
 def _alike(lines: Sequence[str], fact: Fact) -> int:
-    """Count the lines that hold two thirds of the question's words, and another answer."""
+    """Count the lines with two thirds of the question's words, and another answer."""
     asked = set(terms(fact.question))
     return sum(
         fact.answer not in line and len(asked.intersection(terms(line))) >= len(asked) * 2 / 3
@@ -94,7 +95,7 @@ def _alike(lines: Sequence[str], fact: Fact) -> int:
 # --- everything at once, or on demand ------------------------------------------------------------
 
 INPUT_USD = 3.0
-"""US dollars for a million tokens that a model reads, of a middling model."""
+"""US dollars per million input tokens of a mid-range model."""
 
 
 def load() -> Table:
@@ -130,7 +131,7 @@ def _built(builder: ContextBuilder, fact: Fact, packets: Sequence[ContextPacket]
 
 
 def _on_demand(files: dict[str, str], listing: str, fact: Fact) -> str:
-    """Do what an agent does: look at the names, open the one that fits, as far as it matters."""
+    """Act like an agent: list the names, open the one that fits, and read the relevant part."""
     index = Index(Document(path, path.replace("/", " ")) for path in files)
     found = index.search(fact.question, 1)[0].id
     lines = files[found].split("\n")
@@ -141,7 +142,7 @@ def _on_demand(files: dict[str, str], listing: str, fact: Fact) -> str:
 
 
 def shorten(ask: Callable[[str, str], str] | None = None) -> Table:
-    """Bring texts of five sorts to a quarter, and count which of five facts are still there."""
+    """Shorten texts of five kinds to a quarter, and count how many of five facts are left."""
     rows = []
     for kind in get_args(Kind):
         for where in ("at the end", "anywhere"):
@@ -177,11 +178,11 @@ def _shortened(
         yield [recall(result, [fact.answer for fact in wanted]) for result in short]
 
 
-# --- what happens when a stage fails -------------------------------------------------------------
+# --- failure of a stage --------------------------------------------------------------------------
 
 
 def stages() -> Table:
-    """Break one stage after the other, and measure what that costs."""
+    """Break one stage after another, and measure the loss."""
     config = ContextConfig(max_tokens=700, largest_share=0.5)
     broken = {
         "none": Stages(),
@@ -247,11 +248,11 @@ def _beheaded(choice: PacketChoice, how: Any) -> Iterator[Any]:
                 score=choice.scored.score)  # fmt: skip
 
 
-# --- what a prompt cache can keep ----------------------------------------------------------------
+# --- prompt cache --------------------------------------------------------------------------------
 
 
 def prefix() -> Table:
-    """Build twelve contexts of one conversation; measure what each shares with the one before."""
+    """Build twelve contexts of one conversation; measure the prefix shared with the last one."""
     rows = []
     rules = " ".join(filler(40, 3))
     for order in ("standard", "cache"):
@@ -348,7 +349,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="default: all of them")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--model", help="asks it as well, for 'rot' and 'shorten'; costs money")
+    parser.add_argument("--model", help="also measure with this model (rot, shorten); costs money")
     chosen = parser.parse_args()
     for name in chosen.tables or TABLES:
         asked = name in ASKING and chosen.model

@@ -1,9 +1,9 @@
 """
-LoCoMo: conversations over many sessions, questions, and the turns that hold the evidence.
+LoCoMo: conversations over many sessions, questions, and the turns with the evidence.
 
-Maharana et al., ACL 2024; CC BY-NC 4.0. It is read from beside the checkout for evaluation only;
+Maharana et al., ACL 2024; CC BY-NC 4.0. It is read from next to the checkout for evaluation only;
 nothing of it is part of this project. Categories: 1 several turns, 2 dates, 3 inference, 4 one
-turn, 5 what never happened (reported apart, as everybody does).
+turn, 5 what never happened (reported separately, as is usual).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _filled(talk: Talk, ranked: Sequence[str], budget: int) -> set[str]:
 
 
 Ranking = Callable[[Talk], Callable[[str], Sequence[str]]]
-"""Prepares a conversation, and returns what ranks its turns for a question."""
+"""Prepares a conversation, and returns a function that ranks its turns for a question."""
 
 
 def evaluated(talks: Iterable[Talk], ranking: Ranking) -> dict[int, list[list[float]]]:

@@ -1,6 +1,6 @@
-"""Made-up logs, and reports of tests and builds."""
+"""Generated logs, and reports of tests and builds."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Made-up tables as tools write them: JSON in many layouts, CSV, HTML, processes, SQL."""
+"""Generated tables as tools write them: JSON in many layouts, CSV, HTML, processes, SQL."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _of_orders(
 
 
 def _again(rows: Sequence[dict[str, object]], text: str) -> str:
-    """Write rows that were changed in the layout that they had."""
+    """Write changed rows in their original layout."""
     if text.startswith("{\n"):
         return json.dumps({"data": {"orders": rows}, "page": 1, "has_more": False}, indent=2)
     if text.startswith("{"):

@@ -1,7 +1,7 @@
 """
-HTTP/1.1 in a few lines, for measuring: a provider that streams at once, and a client.
+Minimal HTTP/1.1 for measurements: a provider that streams at once, and a client.
 
-    python bench/proxy_wire.py      prints the provider's address, and serves until it is ended
+    python bench/proxy_wire.py      prints the provider's address, and serves until stopped
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from time import perf_counter
 from urllib.parse import urlsplit
 
 EVENTS = 20
-"""Events of an answer, besides the first and the last, at once and without a pause."""
+"""Number of events of an answer, besides the first and the last, sent without a pause."""
 
 
 def stream() -> bytes:
@@ -61,7 +61,7 @@ class Line:
     _pair: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = field(default=None)
 
     async def ask(self, body: bytes) -> tuple[int, float, float]:
-        """Send a request; returns its status, and the seconds to its first and last byte."""
+        """Send a request; return its status, and the seconds to its first and last byte."""
         place = urlsplit(self.url)
         if self._pair is None:
             self._pair = await asyncio.open_connection(place.hostname, place.port, limit=1 << 20)
@@ -85,7 +85,7 @@ class Line:
         return int(told.split()[1]), first, perf_counter() - began
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._pair is not None:
             self._pair[1].close()
 

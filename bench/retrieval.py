@@ -1,9 +1,9 @@
 """
-How well and how fast things are found.
+Measure the quality and speed of retrieval.
 
     python bench/retrieval.py                 LoCoMo by words alone, with baselines; Chinese; speed
     python bench/retrieval.py --dense         the same with all-MiniLM-L6-v2
-    python bench/retrieval.py --fit           weights, each conversation left out in turn
+    python bench/retrieval.py --fit           weights, with each conversation left out in turn
     python bench/retrieval.py --only speed --size 100000
 """
 
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "retrieva
 
 ALL = 10_000
 MEANING, MEANING_AROUND = 0.45, 0.65
-"""Their proportion is fixed where weights are chosen: a hit tells their sum."""
+"""Their proportion is fixed when weights are chosen: a match gives only their sum."""
 
 PARTS = ("words", "around", "meaning", "author", "date", "question")
 
@@ -55,7 +55,7 @@ def ours(weights: Weights, embedder: Embedder | None = None) -> locomo.Ranking:
 
 
 def by_overlap(talk: Talk) -> Callable[[str], Sequence[str]]:
-    """Share of words in common, blanks between words: what most memory modules begin with."""
+    """Rank by the share of common words, split at blanks, as in most simple memory modules."""
     words = {turn.id: set(turn.line.lower().split()) for turn in talk.turns}
 
     def rank(query: str) -> Sequence[str]:
@@ -66,7 +66,7 @@ def by_overlap(talk: Talk) -> Callable[[str], Sequence[str]]:
 
 
 def by_fts5(talk: Talk) -> Callable[[str], Sequence[str]]:
-    """SQLite's own full-text search, with its stemmer and its BM25."""
+    """Rank by SQLite's full-text search, with its stemmer and its BM25."""
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE t USING fts5(line, tokenize = 'porter unicode61')")
     base.executemany("INSERT INTO t (line) VALUES (?)", [(turn.line,) for turn in talk.turns])
@@ -80,7 +80,7 @@ def by_fts5(talk: Talk) -> Callable[[str], Sequence[str]]:
 
 
 def by_ranks(embedder: Embedder) -> locomo.Ranking:
-    """The textbook hybrid: full text and vectors, fused by reciprocal ranks with k = 60."""
+    """Rank by full text and vectors, fused by reciprocal ranks with k = 60, as in textbooks."""
     plain = Weights(words=0, around=0, meaning=1, meaning_around=0, author=0, date=0, question=0)
 
     def prepared(talk: Talk) -> Callable[[str], Sequence[str]]:
@@ -136,7 +136,7 @@ def table(embedder: Embedder | None) -> None:
 
 
 def fit(embedder: Embedder | None) -> None:
-    """Choose weights on all conversations but one, and measure on that one, in turn."""
+    """Choose weights on all conversations but one, and measure on that one, for each."""
     import numpy
 
     talks = locomo.load(choose_counter().count)
@@ -219,7 +219,7 @@ def chinese() -> None:
 
 
 def speed(size: int, dimensions: int) -> None:
-    """A memory of generated items: words with the frequencies of language, conversations of 20."""
+    """Time a memory of generated items: words with natural frequencies, conversations of 20."""
     print(f"\nmemory of {size:,} items")
     random_ = random.Random(7)  # noqa: S311  # the same figures every time
     letters = "abcdefghijklmnoprstuvwz"
@@ -261,7 +261,7 @@ def _timed(work: Callable[[str], object], queries: Sequence[str]) -> list[float]
 
 
 class Noise:
-    """Vectors of noise, for timing: as large as a model's, and found as fast."""
+    """Random vectors for timing: as large as a model's, and as fast to search."""
 
     name = "noise"
 
