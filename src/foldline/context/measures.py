@@ -200,8 +200,8 @@ def completeness(
     ]
     found = list[MeasureFinding]()
     before = False
-    for word, weight, there in zip(words, weights, present, strict=True):
-        if not there:
+    for word, weight, covered in zip(words, weights, present, strict=True):
+        if not covered:
             one = _missing_word(word, weight / total, holders)
             if word.joined and before and found[-1].other == one.other:
                 last = found.pop()
@@ -209,8 +209,8 @@ def completeness(
                     last.name + one.name, last.value + one.value, one.tokens, one.other
                 )
             found.append(one)
-        before = not there
-    value = sum(w for w, there in zip(weights, present, strict=True) if there)
+        before = not covered
+    value = sum(w for w, covered in zip(weights, present, strict=True) if covered)
     return QualityMeasure(
         value / total if total else 1.0, tuple(sorted(found, key=lambda finding: -finding.value))
     )

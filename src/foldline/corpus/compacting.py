@@ -92,18 +92,18 @@ class Compact:
         counts = {name: statuses[name] for name in ("compacted", "unchanged", "failed")}
         return add_up(listed, *SIZES) | counts
 
-    def _row(self, there: Transcript, ladder: Policy) -> Row:
-        counter = counter_for(there, self.model)
-        size = counter.messages(there.messages)
+    def _row(self, transcript: Transcript, ladder: Policy) -> Row:
+        counter = counter_for(transcript, self.model)
+        size = counter.messages(transcript.messages)
         most = None if self.budget is None else _tokens(self.budget, size)
-        overhead = counter.overhead(there.system, there.tools)
+        overhead = counter.overhead(transcript.system, transcript.tools)
         try:
             budget = budget_for(most, self.window, overhead, self.config)
         except BudgetError as error:
-            count = len(there.messages)
+            count = len(transcript.messages)
             sizes = dict(zip(SIZES, (size, size, count, count), strict=True))
             return {"status": "failed", "reason": error.message, **sizes}
-        result = compact_transcript(there, counter, budget, ladder, config=self.config)
+        result = compact_transcript(transcript, counter, budget, ladder, config=self.config)
         receipt = result.receipt
         return {
             "status": receipt.status,

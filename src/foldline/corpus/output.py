@@ -108,10 +108,10 @@ class OutputFolder:
         Parts with transient failures are not among them. A part whose number has changed, because
         earlier files were added or removed, is renamed.
         """
-        there = {found[1]: name for name in self._names() if (found := _PART.fullmatch(name))}
+        existing = {found[1]: name for name in self._names() if (found := _PART.fullmatch(name))}
         done = dict[str, Footer]()
         for task in tasks:
-            name = there.get(task.key)
+            name = existing.get(task.key)
             footer = self._footer(name) if name else None
             if name is None or footer is None or footer.get("again"):
                 continue

@@ -327,8 +327,8 @@ def cluster(workers: int, memory: int) -> Iterator[Any]:
             # none, takes port 8787 and warns if another cluster has it.
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
-        ) as there,
-        distributed.Client(there) as client,
+        ) as running_cluster,
+        distributed.Client(running_cluster) as client,
     ):
         yield client
 

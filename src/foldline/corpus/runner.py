@@ -107,9 +107,9 @@ def run(
         left = [task for task in tasks if task.key not in footers]
         whole = sum(task.size for task in tasks)
         size = whole - sum(task.size for task in left)
-        with _engine(engine, scheduler, client, workers, len(left)) as there:
+        with _engine(engine, scheduler, client, workers, len(left)) as running_engine:
             lost = list[WorkTask]()
-            for task, footer in _work(operation, place.folder, left, there):
+            for task, footer in _work(operation, place.folder, left, running_engine):
                 if footer is None:
                     lost.append(task)
                     continue

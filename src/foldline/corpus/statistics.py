@@ -48,8 +48,8 @@ class Scan:
         return add_up(rows, *_COUNTS, *_TOKENS)
 
     def _row(self, conversation: RecordedConversation) -> Row:
-        there = conversation.transcript
-        messages, counter = there.messages, counter_for(there, self.model)
+        transcript = conversation.transcript
+        messages, counter = transcript.messages, counter_for(transcript, self.model)
         parts = [part for message in messages for part in message.parts]
         kinds = {share.name: share.tokens for share in by_kind(messages, counter)}
         return {
@@ -59,8 +59,8 @@ class Scan:
             "tool_calls": sum(isinstance(part, ToolCall) for part in parts),
             "tool_errors": sum(isinstance(part, ToolResult) and part.is_error for part in parts),
             "tokens": counter.messages(messages),
-            "prompt_tokens": counter.overhead(there.system, ()),
-            "schema_tokens": counter.overhead("", there.tools),
+            "prompt_tokens": counter.overhead(transcript.system, ()),
+            "schema_tokens": counter.overhead("", transcript.tools),
             "waste_tokens": sum(share.tokens for share in waste(messages, counter)),
             **{column: kinds.get(kind, 0) for kind, column in _KINDS.items()},
         }

@@ -86,9 +86,9 @@ def _line(line: bytes | None, offset: int) -> TranscriptSource:
 
 def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> SessionRead:
     try:
-        there = source()
-        check_json(there)
-        return SessionRead(path, offset, detect_file(there).decode(there))
+        opened = source()
+        check_json(opened)
+        return SessionRead(path, offset, detect_file(opened).decode(opened))
     except Exception as error:  # noqa: BLE001  # one file must not end a run of thousands
         return SessionRead(path, offset, error=reason(error))
 

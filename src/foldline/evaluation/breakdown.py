@@ -360,17 +360,17 @@ class TokenStats:
     waste: tuple[Share, ...]
 
 
-def measure(there: Transcript, counter: TokenCounter, top: int) -> TokenStats:
+def measure(transcript: Transcript, counter: TokenCounter, top: int) -> TokenStats:
     """Measure a conversation; lists have at most ``top`` entries."""
-    messages = there.messages
+    messages = transcript.messages
     pairing = pair(messages)
     usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
     return TokenStats(
         tokens=counter.messages(messages),
         messages=len(messages),
-        system=counter.overhead(there.system, ()),
-        tool_schemas=counter.overhead("", there.tools),
-        schemas=len(there.tools),
+        system=counter.overhead(transcript.system, ()),
+        tool_schemas=counter.overhead("", transcript.tools),
+        schemas=len(transcript.tools),
         reported=usage,
         kinds=by_kind(messages, counter),
         tools=by_tool(messages, counter, pairing)[:top],

@@ -135,10 +135,10 @@ def _need(messages: Sequence[Message], texts: Sequence[str], at: int, horizon: i
         steps += 1
         if steps >= horizon:
             break
-    there, instructions = list[str](), list[str]()
+    conversation, instructions = list[str](), list[str]()
     for message, text in zip(messages[:at], texts, strict=False):
-        (instructions if message.role == "system" else there).append(text)
-    return (used & identifiers("\n".join(there))) - identifiers("\n".join(instructions))
+        (instructions if message.role == "system" else conversation).append(text)
+    return (used & identifiers("\n".join(conversation))) - identifiers("\n".join(instructions))
 
 
 def _newest(messages: Sequence[Message], texts: Sequence[str], at: int) -> list[str]:

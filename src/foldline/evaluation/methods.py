@@ -77,9 +77,9 @@ def clearing() -> Method:
 
 
 def _timed(name: str, shorten: Callable[[Sequence[Message], TokenCounter, int], str]) -> Method:
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
+    def make(transcript: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
-        text = shorten(there.messages, counter, budget)
+        text = shorten(transcript.messages, counter, budget)
         return ShortenedHistory(text, time.process_time() - start)
 
     return Method(name, make)
@@ -99,10 +99,10 @@ def policy_method(policy: Policy, config: Config | None = None) -> Method:
         config: Limits and other settings.
     """
 
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
+    def make(transcript: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
         limit = Budget.of_tokens(budget)
-        result = compact_transcript(there, counter, limit, policy, config=config)
+        result = compact_transcript(transcript, counter, limit, policy, config=config)
         seconds = time.process_time() - start
         broken = broken_promise(result, counter)
         if result.receipt.status == "failed":

@@ -91,9 +91,9 @@ def in_session(policy: Policy, window: int, counter: TokenCounter, config: Confi
     return show
 
 
-def as_wire(there: Transcript) -> Wire:
+def as_wire(transcript: Transcript) -> Wire:
     """Return a conversation as wire messages, without its system prompt."""
-    dialogue = [message for message in there.messages if message.role != "system"]
+    dialogue = [message for message in transcript.messages if message.role != "system"]
     return dialect(WIRE).messages(apply(dialogue, repair(dialogue, WIRE)))
 
 

@@ -139,7 +139,7 @@ class MeasurementPlan:
 
 
 def measure(
-    session: str, source: str, there: Transcript, counter: TokenCounter, plan: MeasurementPlan
+    session: str, source: str, transcript: Transcript, counter: TokenCounter, plan: MeasurementPlan
 ) -> Iterator[RetentionObservation]:
     """
     Measure a conversation.
@@ -147,19 +147,19 @@ def measure(
     Args:
         session: Name of its session, which may have several conversations.
         source: Kind of session, such as "claude-code".
-        there: The whole conversation.
+        transcript: The whole conversation.
         counter: Counts its tokens.
         plan: The methods and the budgets.
 
     Yields:
         An observation for every cut, budget and method; none if the conversation is too short.
     """
-    for cut in cuts(there.messages):
-        before = without_system(there.messages[: cut.at])
+    for cut in cuts(transcript.messages):
+        before = without_system(transcript.messages[: cut.at])
         text = render_history(before)
         if len(text) < LEAST_CHARACTERS:
             continue
-        prefix = there.with_messages(before)
+        prefix = transcript.with_messages(before)
         whole = counter.messages(before)
         for goal, limit in plan.goals.items():
             budget = max(LEAST_BUDGET, limit(whole))
@@ -234,9 +234,9 @@ def measure_recording(
     """Measure every conversation of a recording at ``path``; see `measure_file`."""
     seen, bills = list[RetentionObservation](), dict[str, Bill]()
     for conversation in recording.conversations:
-        there = conversation.transcript
-        counter = counter_for(there, replays.model if replays else None)
-        seen += measure(str(path), recording.format, there, counter, plan)
+        transcript = conversation.transcript
+        counter = counter_for(transcript, replays.model if replays else None)
+        seen += measure(str(path), recording.format, transcript, counter, plan)
     if replays is not None:
         bills = _bills(recording, replays)
     return RecordingResult(path, recording.format, tuple(seen), bills)

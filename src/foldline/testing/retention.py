@@ -73,8 +73,8 @@ def _check_there(
 
 def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
     """Return the texts of a part before it was cut: the cut may have had nothing to omit."""
-    whose = (message for message in result.transcript.messages if message.id == edit.message)
-    parts = [message.parts[edit.part] for message in islice(whose, 1)]
+    owners = (message for message in result.transcript.messages if message.id == edit.message)
+    parts = [message.parts[edit.part] for message in islice(owners, 1)]
     return [part.arguments if isinstance(part, ToolCall) else part_text(part) for part in parts]
 
 

@@ -277,7 +277,7 @@ def _kinds(trace: SessionTrace) -> Html:
     return section(
         "By kind",
         table("Tokens by kind", ("kind", ">tokens", ">share", ">parts"), rows),
-        note(f"Sent in addition to the messages: {' and '.join(around)}.") if around else None,
+        note(f"Also sent: {' and '.join(around)}.") if around else None,
     )
 
 
