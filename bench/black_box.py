@@ -108,13 +108,13 @@ def broken(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _task(outcome: Outcome) -> str:
-    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
-    return _missing(outcome, spoken[:1])
+    messages = [text for text in _find_messages(outcome.said, "user") if text.strip()]
+    return _missing(outcome, messages[:1])
 
 
 def _latest(outcome: Outcome) -> str:
-    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
-    return _missing(outcome, spoken[-1:])
+    messages = [text for text in _find_messages(outcome.said, "user") if text.strip()]
+    return _missing(outcome, messages[-1:])
 
 
 def _system(outcome: Outcome) -> str:
@@ -167,14 +167,14 @@ def _grows(outcome: Outcome) -> str:
 def _summary(outcome: Outcome) -> str:
     if outcome.summarizer in ("extractive", "cut off"):
         return ""
-    shown = _everything(outcome.left)
-    if REFUSAL in shown or FAILURE in shown:
+    view = _everything(outcome.left)
+    if REFUSAL in view or FAILURE in view:
         return "the summarizer's refusal or error is part of the history"
     if outcome.summarizer == "longer" and outcome.is_over:
         return f"a summary that is too long was taken: {outcome.after} of {outcome.budget} tokens"
-    lost = [_text(m) for m in outcome.given if _text(m) and _text(m) not in shown]
+    lost = [_text(m) for m in outcome.given if _text(m) and _text(m) not in view]
     lines = {line.strip() for text in lost for line in text.splitlines() if len(line) > 24}
-    if lines and not any(line in shown for line in lines):
+    if lines and not any(line in view for line in lines):
         return f"{len(lost)} messages were dropped, and nothing replaces them"
     return ""
 
@@ -191,13 +191,13 @@ _CHECKS: Mapping[str, Callable[[Outcome], str]] = {
 
 
 def _missing(outcome: Outcome, texts: Sequence[str]) -> str:
-    shown = _everything(outcome.left)
+    view = _everything(outcome.left)
     for text in texts:
         large = foldline.count([{"role": "user", "content": text}]) > outcome.budget * LARGE
-        wanted = text.strip()
+        expected = text.strip()
         if large:
-            wanted = wanted.splitlines()[0][:BEGINNING].strip()
-        if wanted not in shown:
+            expected = expected.splitlines()[0][:BEGINNING].strip()
+        if expected not in view:
             return f"missing: {text.strip()[:60]!r}"
     return ""
 

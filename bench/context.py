@@ -47,19 +47,19 @@ Table = tuple[str, list[str], list[list[Any]]]
 
 def rot(ask: Callable[[str, str], str] | None = None) -> Table:
     """Search for 20 facts in texts of growing length; a third of it resembles an answer."""
-    wanted = facts(20)
+    needed = facts(20)
     rows = []
     for size in (1_000, 4_000, 16_000, 64_000):
-        lines = [*haystack(wanted, size)]
+        lines = [*haystack(needed, size)]
         text = "\n".join(lines)
         packets = tuple(
             ContextPacket("\n".join(lines[at : at + 8])) for at in range(0, len(lines), 8)
         )
         builder = _builder(ContextConfig(max_tokens=1_000))
-        built = [builder.build(fact.question, custom_packets=packets) for fact in wanted]
-        kept = fmean(recall(context, [f.answer]) for context, f in zip(built, wanted, strict=True))
-        alike = [_alike(lines, fact) for fact in wanted]
-        left = [_alike(c.split("\n"), fact) for c, fact in zip(built, wanted, strict=True)]
+        built = [builder.build(fact.question, custom_packets=packets) for fact in needed]
+        kept = fmean(recall(context, [f.answer]) for context, f in zip(built, needed, strict=True))
+        alike = [_alike(lines, fact) for fact in needed]
+        left = [_alike(c.split("\n"), fact) for c, fact in zip(built, needed, strict=True)]
         row = [
             f"{COUNTER.text(text):,}",
             f"{fmean(alike):.1f}",
@@ -69,8 +69,8 @@ def rot(ask: Callable[[str, str], str] | None = None) -> Table:
             f"{kept:.2f}",
         ]
         if ask is not None:
-            for texts in ([text] * len(wanted), built):
-                pairs = zip(texts, wanted, strict=True)
+            for texts in ([text] * len(needed), built):
+                pairs = zip(texts, needed, strict=True)
                 row.append(f"{fmean(f.answer in ask(one, f.question) for one, f in pairs):.2f}")
         rows.append(row)
     asked = ["model, all of it", "model, built context"] if ask is not None else []
@@ -100,7 +100,7 @@ INPUT_USD = 3.0
 
 def load() -> Table:
     """Answer ten questions about 50 files: all files, names only, or what the question needs."""
-    files, wanted = codebase()
+    files, needed = codebase()
     whole = tuple(ContextPacket(text, metadata={"type": "file", "path": path})
                   for path, text in files.items())  # fmt: skip
     listing = "\n".join(f"{path} ({len(text):,} bytes)" for path, text in files.items())
@@ -113,7 +113,7 @@ def load() -> Table:
         ("the builder chooses, 3,000 tokens", lambda f: _built(chosen, f, whole), 0),
         ("names, then the file that a search finds", lambda f: _on_demand(files, listing, f), 2),
     ):
-        texts = [(text_for(fact), fact) for fact in wanted]
+        texts = [(text_for(fact), fact) for fact in needed]
         tokens = fmean(COUNTER.text(text) for text, _ in texts)
         kept = fmean(fact.answer in text for text, fact in texts)
         usd = tokens * INPUT_USD / 1_000_000
@@ -162,10 +162,10 @@ def _shortened(
     kind: Kind, where: str, asked: bool, ask: Callable[[str, str], str] | None
 ) -> Iterator[list[float]]:
     for seed in range(10):
-        text, wanted = shaped_text(kind, where, seed)
+        text, needed = shaped_text(kind, where, seed)
         whole = COUNTER.text(text)
         room = whole // 4
-        query = " ".join(fact.question for fact in wanted) if asked else "Please continue."
+        query = " ".join(fact.question for fact in needed) if asked else "Please continue."
         how = Shortening(query, COUNTER, WORDS["en"])
         chosen = choose_method(kind, whole, room, matches_query=asked).method
         short = [
@@ -175,7 +175,7 @@ def _shortened(
         assert all(COUNTER.text(result) <= room for result in short)
         if ask is not None:
             short.append(ask(text, f"Shorten this to {room} tokens for the question: {query}"))
-        yield [recall(result, [fact.answer for fact in wanted]) for result in short]
+        yield [recall(result, [fact.answer for fact in needed]) for result in short]
 
 
 # --- failure of a stage --------------------------------------------------------------------------

@@ -34,19 +34,20 @@ def main() -> None:
     parser.add_argument("--engine", choices=("local", "dask"), default="local")
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--folder", type=Path, help="keep and reuse the corpus here")
-    wanted = parser.parse_args()
-    operation = OPERATIONS.get(wanted.only) or MeasureRetention(budgets=(0.1,))
+    options = parser.parse_args()
+    operation = OPERATIONS.get(options.only) or MeasureRetention(budgets=(0.1,))
     with tempfile.TemporaryDirectory() as scratch:
-        folder = wanted.folder or Path(scratch, "corpus")
-        size = generate(folder, wanted.sessions, wanted.bytes)
-        recorded = wanted.shared / RECORDED
+        folder = options.folder or Path(scratch, "corpus")
+        size = generate(folder, options.sessions, options.bytes)
+        recorded = options.shared / RECORDED
         patterns = [str(folder), *([str(recorded)] if recorded.is_dir() else [])]
-        print(f"{wanted.sessions:,} generated sessions, {size / 1e6:,.0f} MB, seeded;", end=" ")
+        print(f"{options.sessions:,} generated sessions, {size / 1e6:,.0f} MB, seeded;", end=" ")
         print("recorded ones besides" if len(patterns) > 1 else "no recorded ones here")
-        told = [
-            timed(operation, patterns, Path(scratch, f"out-{n}"), n, wanted.engine) for n in (1, 2)
+        runs = [
+            timed(operation, patterns, Path(scratch, f"out-{n}"), n, options.engine)
+            for n in (1, 2)
         ]
-    one, two = told
+    one, two = runs
     print(f"two workers over one, elapsed: {one.elapsed / two.elapsed:.2f} × (asked: 1.8)")
     print(f"processor time of one over two: {one.cpu / two.cpu:.2f} (1.00: nothing is done twice)")
     print(f"on two idle processors at most: {2 * one.cpu / (two.cpu + 2 * two.caller):.2f} ×")

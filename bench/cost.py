@@ -72,8 +72,8 @@ def _replayed(payer: Payer, window: int) -> tuple[Paid, float]:
     began, total, counts = time.process_time(), Paid(), counter()
     with payer.ready() as begin:
         for case in CASES:
-            asked = Asked()
-            total.add(replay(case, begin(window, asked), asked, window, counts))
+            summary_costs = Asked()
+            total.add(replay(case, begin(window, summary_costs), summary_costs, window, counts))
     return total, time.process_time() - began
 
 

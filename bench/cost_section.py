@@ -203,9 +203,9 @@ def _verdicts(measured: Measured) -> Iterator[str]:
             ours = measured.as_good(paid.kept, window)
             if ours is None or ours > measured.usd(payer.name, window):
                 worse.append(payer.name)
-        told = f"In a window of {window:,} tokens"
+        text = f"In a window of {window:,} tokens"
         if worse:
             names = ", ".join(worse)
-            yield f"{told}, these are cheaper than any Foldline that shows as much: {names}."
+            yield f"{text}, these are cheaper than any Foldline that shows as much: {names}."
         else:
-            yield f"{told}, a setting of Foldline shows as much as any other for less."
+            yield f"{text}, a setting of Foldline shows as much as any other for less."

@@ -101,8 +101,10 @@ def write_sheet(options: argparse.Namespace) -> None:
 
 
 def _answers(file: Path) -> dict[tuple[str, int], str | None]:
-    told = json.loads(file.read_text(encoding="utf-8"))
-    return {(session, row["n"]): row["answer"] for session, rows in told.items() for row in rows}
+    answers = json.loads(file.read_text(encoding="utf-8"))
+    return {
+        (session, row["n"]): row["answer"] for session, rows in answers.items() for row in rows
+    }
 
 
 def scores(out: Path) -> dict[str, dict[str, Any]]:
@@ -154,10 +156,10 @@ def score(options: argparse.Namespace) -> None:
         print(f"{options.into.name}: {name} at {options.at:g}")
 
 
-def _chosen(found: dict[str, dict[str, Any]], wanted: str) -> tuple[str, dict[str, Any]]:
+def _chosen(found: dict[str, dict[str, Any]], selected: str) -> tuple[str, dict[str, Any]]:
     """Find the score to record: NAME, LABEL=NAME, or the only one."""
-    label, given, name = wanted.partition("=")
-    label, name = (label, name) if given else (folder_of(wanted), wanted)
+    label, given, name = selected.partition("=")
+    label, name = (label, name) if given else (folder_of(selected), selected)
     if not given and len(found) == 1:
         return name, next(iter(found.values()))
     if label not in found:

@@ -92,13 +92,13 @@ def measure_all(options: Any) -> tuple[list[Result], list[Any]]:
     return results, known
 
 
-def _peers(wanted: str) -> list[Any]:
-    if wanted == "none":
+def _peers(names: str) -> list[Any]:
+    if names == "none":
         return []
     # Imported here: it searches for, and may create, the environments of all libraries.
     from peer import peers
 
-    found = peers(*(() if wanted == "all" else wanted.split(",")))
+    found = peers(*(() if names == "all" else names.split(",")))
     return [peer for peer in found if peer.name != OURS]
 
 

@@ -70,8 +70,8 @@ def lost(path: Path, policy: str, acknowledged: list[str]) -> tuple[list[str], l
         if len(numbers) - len(acknowledged) not in (0, 1):
             wrong.append("there are messages that were never sent")
         edits = session._state.history.edits()  # the log and its view
-        shown = tuple(session._state.current_view.messages.values())
-        if apply(session.messages, edits) != shown:
+        view = tuple(session._state.current_view.messages.values())
+        if apply(session.messages, edits) != view:
             wrong.append("the view is inconsistent")
         for receipt in session.receipts:
             for handle in receipt.recall:
@@ -94,10 +94,10 @@ def fuzz(count: int, seed: int = 1) -> tuple[int, list[str]]:
             path = Path(folder) / f"{number // EACH}.db"
             if number % EACH == 0:
                 acknowledged = []
-            said = kill(path, policy, draw.randint(1, 25))
-            total += len(said)
+            ids = kill(path, policy, draw.randint(1, 25))
+            total += len(ids)
             try:
-                found, acknowledged = lost(path, policy, acknowledged + said)
+                found, acknowledged = lost(path, policy, acknowledged + ids)
             except FoldlineError as error:
                 found = [str(error)]
             wrong += [f"kill {number}: {one}" for one in found]

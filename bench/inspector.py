@@ -63,7 +63,7 @@ def write_session(path: Path, size: int) -> int:
 def line(message: dict[str, Any], number: int) -> str:
     """Write a message as a line of Claude Code's file."""
     content: Any = message["content"]
-    said: dict[str, Any] = {"role": "user" if message["role"] == "tool" else message["role"]}
+    body: dict[str, Any] = {"role": "user" if message["role"] == "tool" else message["role"]}
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
         content = [{**result, "content": content}]
@@ -73,14 +73,14 @@ def line(message: dict[str, Any], number: int) -> str:
         use = {"type": "tool_use", "id": call["id"], "name": call["function"]["name"]}
         content = [{"type": "text", "text": content}, {**use, "input": given}]
         usage = {"input_tokens": 3, "cache_read_input_tokens": 50_000, "output_tokens": 80}
-        said |= {"model": "claude-sonnet-4-5", "id": f"msg_{number}", "usage": usage}
+        body |= {"model": "claude-sonnet-4-5", "id": f"msg_{number}", "usage": usage}
     envelope = {
-        "type": said["role"],
+        "type": body["role"],
         "uuid": f"u{number}",
         "parentUuid": f"u{number - 1}" if number else None,
         "sessionId": "s",
         "cwd": "/srv/shop",
-        "message": {**said, "content": content},
+        "message": {**body, "content": content},
     }
     return json.dumps(envelope) + "\n"
 

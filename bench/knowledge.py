@@ -102,21 +102,21 @@ def common(words: Vocabulary, count: int) -> list[tuple[str, int]]:
 
 
 def measure(
-    knowledge: Knowledge, asked: list[tuple[str, int]], words: Vocabulary
+    knowledge: Knowledge, queries: list[tuple[str, int]], words: Vocabulary
 ) -> dict[str, float]:
     times, found = [], 0
-    for query, number in asked:
+    for query, number in queries:
         began = time.perf_counter()
         findings = knowledge.search(query, 5, threshold=0.0)
         times.append((time.perf_counter() - began) * 1000)
-        wanted = " ".join(words.paragraph(number)) if number >= 0 else ""
-        found += any(wanted in passage.text for passage in findings)
+        target = " ".join(words.paragraph(number)) if number >= 0 else ""
+        found += any(target in passage.text for passage in findings)
     times.sort()
     return {
         "p50_ms": statistics.median(times),
         "p99_ms": times[int(0.99 * (len(times) - 1))],
         "first_ms": times[0],
-        "found_in_5": found / len(asked),
+        "found_in_5": found / len(queries),
     }
 
 

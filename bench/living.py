@@ -206,8 +206,8 @@ def _by_subject(due: dict[int, Fact], lines: Iterable[str]) -> dict[int, list[st
 
 def message_text(message: dict[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
-    said = [f"{call['function']['name']} {call['function']['arguments']}" for call in calls]
-    return "\n".join((message.get("content") or "", *said))
+    calls_text = [f"{call['function']['name']} {call['function']['arguments']}" for call in calls]
+    return "\n".join((message.get("content") or "", *calls_text))
 
 
 def stored(archive: Path) -> dict[str, int]:

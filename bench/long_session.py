@@ -54,9 +54,9 @@ def wire(seq: int) -> dict[str, Any]:
             return {"role": "assistant", "content": f"Done {text(seq, 30)}"}
         case place if place % 2:
             call = {"name": "read_file", "arguments": f'{{"path": "src/mod{seq % 977}.py"}}'}
-            asked = {"id": f"c{seq}", "type": "function", "function": call}
+            tool_call = {"id": f"c{seq}", "type": "function", "function": call}
             content = f"Step {text(seq, 8)}"
-            return {"role": "assistant", "content": content, "tool_calls": [asked]}
+            return {"role": "assistant", "content": content, "tool_calls": [tool_call]}
         case _:
             return {"role": "tool", "tool_call_id": f"c{seq - 1}", "content": text(seq, 60)}
 

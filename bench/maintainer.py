@@ -134,21 +134,21 @@ def at_once(codebase: Codebase, task: Task, window: int) -> Row:
             client.complete(
                 [{"role": "user", "content": f"{task.question}\n{text}"}], max_tokens=4_000
             )
-            gone = time.monotonic() - begun
-        return row(codebase, task, "all at once", server, server.requests[0].text, gone)
+            elapsed = time.monotonic() - begun
+        return row(codebase, task, "all at once", server, server.requests[0].text, elapsed)
 
 
 def just_in_time(
     codebase: Codebase, task: Task, folder: Path, way: str, budget: ExplorationBudget, window: int
 ) -> Row:
     """Let the maintainer read, a file at a time, until it must conclude."""
-    shown: list[str] = []
+    read_texts: list[str] = []
 
     def reader(request: ReceivedRequest) -> Step:
         results = [one for message in request.transcript.messages for one in message.results]
-        told = results[-1].text if results else ""
-        shown.append(told)
-        if "Conclude" in told:
+        result = results[-1].text if results else ""
+        read_texts.append(result)
+        if "Conclude" in result:
             return Answer("Concluded.")
         read = frozenset(reader_files)
         path = task.next(request, read)
@@ -177,9 +177,11 @@ def just_in_time(
         ):
             begun = time.monotonic()
             one.run(task.question, "auto")
-            gone = time.monotonic() - begun
+            elapsed = time.monotonic() - begun
         assert server.violations == () == server.errors
-        return row(codebase, task, way, server, "\n".join(shown), gone, len(set(reader_files)))
+        return row(
+            codebase, task, way, server, "\n".join(read_texts), elapsed, len(set(reader_files))
+        )
 
 
 def row(
@@ -187,13 +189,13 @@ def row(
     task: Task,
     way: str,
     server: ScriptedServer,
-    shown: str,
+    read_texts: str,
     seconds: float,
     files: int | None = None,
 ) -> Row:
     used = [one.usage for one in server.requests if one.usage is not None]
     info = Catalogue.load().find(PRICED)
-    found = sum(line in shown for line in task.wanted) / len(task.wanted)
+    found = sum(line in read_texts for line in task.wanted) / len(task.wanted)
     return Row(
         codebase.root.name,
         task.name,
@@ -203,7 +205,7 @@ def row(
         max(one.total - one.output for one in used),
         round(sum(price(info, one) or 0.0 for one in used), 4),
         round(found, 2),
-        len(re.findall(r"^# \S+\.py$", shown, re.M)) if files is None else files,
+        len(re.findall(r"^# \S+\.py$", read_texts, re.M)) if files is None else files,
         round(seconds, 1),
     )
 
@@ -215,8 +217,8 @@ def probed(request: ReceivedRequest, read: frozenset[str]) -> str | None:
     """Request probes, read the proposed files, and request again."""
     results = [one for message in request.transcript.messages for one in message.results]
     calls = [one for message in request.transcript.messages for one in message.calls]
-    asked = {call.id for call in calls if call.name == "next_probe"}
-    probes = [result.text for result in results if result.call_id in asked]
+    probe_ids = {call.id for call in calls if call.name == "next_probe"}
+    probes = [result.text for result in results if result.call_id in probe_ids]
     proposed = re.findall(r"^- (\S+) \(about", probes[-1], re.M) if probes else []
     left = [path for path in proposed if path not in read]
     if left:

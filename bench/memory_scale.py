@@ -124,8 +124,8 @@ class World:
     def content(self, number: int) -> str:
         chance = random.Random(number)  # noqa: S311  # the same memories on every run
         common = [spelled(int(chance.paretovariate(0.7))) for _ in range(WORDS - 4)]
-        told = [spelled(self.topic(number) * 40 + chance.randrange(40)) for _ in range(4)]
-        return " ".join([*common, *told])
+        topical = [spelled(self.topic(number) * 40 + chance.randrange(40)) for _ in range(4)]
+        return " ".join([*common, *topical])
 
     def row(self, number: int) -> tuple[Any, ...]:
         chance = random.Random(number * 31 + 1)  # noqa: S311
@@ -271,10 +271,10 @@ def sizes(url: str) -> dict[str, int]:
 def measure(url: str, world: World, count: int) -> dict[str, dict[str, float]]:
     """Search the memories of each user with every filter, by questions about them."""
     looked = Looked()
-    asked = list(world.questions(count + WARM_UP))
-    looked.vectors = {query: vector for _, query, vector in asked}
+    queries = list(world.questions(count + WARM_UP))
+    looked.vectors = {query: vector for _, query, vector in queries}
     memories = {name: Memory.open(url, user=name, embedder=looked) for name in USERS}
-    for number, query, _ in asked[count:]:  # caches of the server
+    for number, query, _ in queries[count:]:  # caches of the server
         for narrow in filters(world, number).values():
             memories[world.user(number)].search(query, limit=20, **narrow)
     gc.collect()
@@ -282,7 +282,7 @@ def measure(url: str, world: World, count: int) -> dict[str, dict[str, float]]:
     times: dict[str, list[float]] = {}
     worked: dict[str, list[float]] = {}
     found: dict[str, int] = {}
-    for number, query, _ in asked[:count]:
+    for number, query, _ in queries[:count]:
         memory, content = memories[world.user(number)], world.content(number)
         servers = connected(url)
         for name, narrow in filters(world, number).items():
@@ -332,15 +332,15 @@ def recall(url: str, world: World, count: int) -> dict[str, float]:
     seen: dict[str, list[float]] = {}
     for number, _, vector in world.questions(count):
         for name, narrow in filters(world, number).items():
-            wanted = make_filter(
+            chosen = make_filter(
                 NOW, narrow.get("kinds", ()), narrow.get("min_importance", 0.0),
                 narrow.get("time_range"), narrow.get("session"),
             )  # fmt: skip
             with database.reading() as connection:
                 apply_search_settings(connection)
                 state = read_state(connection, world.user(number))
-                how = (f"owner = :owner AND {wanted.condition}", {"owner": state.id})
-                values = {**how[1], **wanted.values}
+                how = (f"owner = :owner AND {chosen.condition}", {"owner": state.id})
+                values = {**how[1], **chosen.values}
                 fast = vectors.nearest(connection, vector, FEWEST, how[0], values)[:20]
                 exact = vectors.nearest(connection, vector, 20, how[0], values, exact=True)
             if exact:

@@ -82,8 +82,8 @@ def fill(folder: Path, count: int) -> None:
 def made_up(number: int, chance: random.Random, like: Note) -> Note:
     words = (CHINESE if number % 2 else ENGLISH).split()
     between = "" if number % 2 else " "
-    said = [chance.choice(words) for _ in range(80)]
-    lines = [between.join(said[at : at + 10]) for at in range(0, 80, 10)]
+    text = [chance.choice(words) for _ in range(80)]
+    lines = [between.join(text[at : at + 10]) for at in range(0, 80, 10)]
     return Note(
         id=f"01M7{number:022d}",
         title=f"{between.join(chance.sample(words, 3))} {number}",
@@ -110,10 +110,10 @@ def figures(folder: Path, count: int) -> Iterator[Figure]:
         ("English", ENGLISH.split(), " "),
         ("Chinese", CHINESE.split(), ""),
     ):
-        asked = [between.join(chance.sample(words, 3)) for _ in range(200)]
+        queries = [between.join(chance.sample(words, 3)) for _ in range(200)]
         start = time.process_time()
-        spent = [timed(lambda query=query: notes.search(query)) for query in asked]
-        mean = (time.process_time() - start) * 1_000 / len(asked)
+        spent = [timed(lambda query=query: notes.search(query)) for query in queries]
+        mean = (time.process_time() - start) * 1_000 / len(queries)
         yield Figure(f"search, {size}, {name}, processor, mean", mean, "ms")
         yield Figure(f"search, {size}, {name}, p50", quantile(spent, 0.5), "ms")
         yield Figure(f"search, {size}, {name}, p99", quantile(spent, 0.99), "ms", 50)

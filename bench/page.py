@@ -44,10 +44,10 @@ def machine() -> dict[str, str]:
 def processor() -> str:
     """Return the name of the processor, if the system reports it."""
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        told = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
+        cpuinfo = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     return " ".join(found[1].split()) if found else platform.machine() or "unknown processor"
 
 

@@ -47,7 +47,7 @@ class Payer:
         """Start its process, for any number of sessions."""
         if self.peer is not None:
             with self.peer.running() as running:
-                yield lambda window, asked: called(running, window, asked)
+                yield lambda window, summary_costs: called(running, window, summary_costs)
         elif self.config is not None:
             yield self._session
         else:
@@ -74,7 +74,7 @@ PLAIN = (
 )
 
 
-def called(running: Running, window: int, asked: Asked) -> Show:
+def called(running: Running, window: int, summary_costs: Asked) -> Show:
     """Call a library when the window is nearly full, and continue from its result."""
     sizes, state, seen = _Sizes(), Wire(), 0
     failed_at = 0
@@ -90,7 +90,7 @@ def called(running: Running, window: int, asked: Asked) -> Show:
         answer = running.compact(state, int(TARGET * window))
         failed_at = 0
         if answer.messages is None:
-            asked.failed += 1
+            summary_costs.failed += 1
             failed_at = before + window // 20
             return state
         made = _same_objects(state, answer.messages)
@@ -99,8 +99,8 @@ def called(running: Running, window: int, asked: Asked) -> Show:
             failed_at = after + window // 20
         if answer.model_calls:
             kept = sum(sizes(m) for m in made if any(m is old for old in state))
-            asked.read += before - kept
-            asked.written += after - kept
+            summary_costs.read += before - kept
+            summary_costs.written += after - kept
         state = made
         return state
 

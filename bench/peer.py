@@ -118,8 +118,10 @@ class Running:
             summarizer: How the stand-in behaves; see ``KINDS`` and ``ACCOUNTS`` in
                 ``peers/extractive.py``.
         """
-        asked = [*messages, {"role": "user", "content": question}] if question else [*messages]
-        request = {"messages": asked, "budget": budget, "rate": rate(asked)}
+        conversation = (
+            [*messages, {"role": "user", "content": question}] if question else [*messages]
+        )
+        request = {"messages": conversation, "budget": budget, "rate": rate(conversation)}
         return self.ask(request | {"summarizer": summarizer})
 
     def ask(self, request: dict[str, Any]) -> Answer:
@@ -127,8 +129,8 @@ class Running:
         if self._failures >= MOST_STARTS or self.peer.problem:
             return Answer(None, self._reason)
         try:
-            told = self._started().ask(request, self._seconds)
-            answer = _answer(told)
+            reply = self._started().ask(request, self._seconds)
+            answer = _answer(reply)
         except Broken as error:
             self.close()
             self._failures, self._reason = self._failures + 1, str(error)
@@ -139,11 +141,11 @@ class Running:
     def _started(self) -> Worker:
         if self._worker is None:
             self._worker = self.peer.start()
-            told = self._worker.listen(START_SECONDS)
-            if not told.get("ready"):
-                raise Broken(str(told.get("problem") or "it wrote nonsense at its start")[:300])
-            self.start_seconds = float(told.get("start_seconds", 0.0))
-            self.start_bytes = float(told.get("start_bytes", 0.0))
+            reply = self._worker.listen(START_SECONDS)
+            if not reply.get("ready"):
+                raise Broken(str(reply.get("problem") or "it wrote nonsense at its start")[:300])
+            self.start_seconds = float(reply.get("start_seconds", 0.0))
+            self.start_bytes = float(reply.get("start_bytes", 0.0))
         return self._worker
 
     def close(self) -> None:
@@ -153,8 +155,8 @@ class Running:
             self._worker = None
 
 
-def _answer(told: dict[str, Any]) -> Answer:
-    problem, messages = told.get("problem"), told.get("messages")
+def _answer(reply: dict[str, Any]) -> Answer:
+    problem, messages = reply.get("problem"), reply.get("messages")
     if problem:
         return Answer(None, str(problem)[:300])
     if not isinstance(messages, list) or not all(_is_message(each) for each in messages):
@@ -162,10 +164,10 @@ def _answer(told: dict[str, Any]) -> Answer:
     try:
         return Answer(
             messages,
-            seconds=float(told["seconds"]),
-            model_calls=int(told["model_calls"]),
-            peak_bytes=int(told["peak_bytes"]),
-            mutated=bool(told["mutated"]),
+            seconds=float(reply["seconds"]),
+            model_calls=int(reply["model_calls"]),
+            peak_bytes=int(reply["peak_bytes"]),
+            mutated=bool(reply["mutated"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Broken("it did not return figures") from error

@@ -26,8 +26,8 @@ def histories(shared: Path, every: int = 1) -> list[tuple[str, Wire]]:
     found = []
     for name, steps in cuts.sessions(shared):
         if sum(step["role"] == "assistant" for step in steps) >= LEAST_STEPS:
-            spoken = [step for step in steps if step["role"] != "system"]
-            found.append((name, cuts.tool(shared, "retention").openai(spoken)))
+            conversation = [step for step in steps if step["role"] != "system"]
+            found.append((name, cuts.tool(shared, "retention").openai(conversation)))
     return found[::every]
 
 

@@ -72,17 +72,17 @@ class Line:
         )
         began = perf_counter()
         writer.write(head.encode() + body)
-        told = await reader.readuntil(b"\r\n\r\n")
-        if b"transfer-encoding: chunked" not in told.lower():
-            length = told.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        header = await reader.readuntil(b"\r\n\r\n")
+        if b"transfer-encoding: chunked" not in header.lower():
+            length = header.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
             await reader.readexactly(int(length))
-            return int(told.split()[1]), perf_counter() - began, perf_counter() - began
+            return int(header.split()[1]), perf_counter() - began, perf_counter() - began
         first = 0.0
         while size := int(await reader.readline(), 16):
             first = first or perf_counter() - began
             await reader.readexactly(size + 2)
         await reader.readline()
-        return int(told.split()[1]), first, perf_counter() - began
+        return int(header.split()[1]), first, perf_counter() - began
 
     def close(self) -> None:
         """Close the connection."""

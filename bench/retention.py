@@ -209,12 +209,12 @@ def measure(options: argparse.Namespace) -> Measured:
     return Measured(mine, beside, samples, peers, len(cases))
 
 
-def _peers(wanted: str) -> list[Any]:
-    if wanted == "none":
+def _peers(names: str) -> list[Any]:
+    if names == "none":
         return []
     from peer import peers
 
-    return peers(*(() if wanted == "all" else wanted.split(",")))
+    return peers(*(() if names == "all" else names.split(",")))
 
 
 def arguments() -> argparse.ArgumentParser:

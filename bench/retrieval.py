@@ -59,8 +59,10 @@ def by_overlap(talk: Talk) -> Callable[[str], Sequence[str]]:
     words = {turn.id: set(turn.line.lower().split()) for turn in talk.turns}
 
     def rank(query: str) -> Sequence[str]:
-        asked = set(query.lower().split())
-        return sorted(words, key=lambda one: -len(asked & words[one]) / len(asked | words[one]))
+        questions = set(query.lower().split())
+        return sorted(
+            words, key=lambda one: -len(questions & words[one]) / len(questions | words[one])
+        )
 
     return rank
 
@@ -104,8 +106,10 @@ def by_ranks(embedder: Embedder) -> locomo.Ranking:
 def table(embedder: Embedder | None) -> None:
     counter = choose_counter()
     talks = locomo.load(counter.count)
-    asked = sum(len(talk.questions) for talk in talks)
-    print(f"\nLoCoMo, {len(talks)} conversations, {asked:,} questions, tokens by {counter.name}")
+    questions = sum(len(talk.questions) for talk in talks)
+    print(
+        f"\nLoCoMo, {len(talks)} conversations, {questions:,} questions, tokens by {counter.name}"
+    )
     heads = [f"r@{depth}" for depth in locomo.DEPTHS]
     heads += [f"all@{budget // 1000}k" for budget in locomo.BUDGETS]
     print(f"{'method':44}" + "".join(f"{head:>8}" for head in [*heads, "c5 r@5", "s"]))
@@ -128,8 +132,8 @@ def table(embedder: Embedder | None) -> None:
         figures = [*locomo.mean(found), locomo.mean(found, (5,))[0], time.perf_counter() - began]
         print(f"{name:44}" + "".join(f"{figure:8.1f}" for figure in figures), flush=True)
     for category in (1, 2, 3, 4):
-        told = "".join(f"{figure:8.1f}" for figure in locomo.mean(found, (category,)))
-        print(f"{'  of it, category ' + str(category):44}{told}")
+        row = "".join(f"{figure:8.1f}" for figure in locomo.mean(found, (category,)))
+        print(f"{'  of it, category ' + str(category):44}{row}")
 
 
 # --- weights ---------------------------------------------------------------------------------
@@ -206,13 +210,13 @@ def chinese() -> None:
     for name, words in cutters.items():
         texts = collection.PARAGRAPHS.items()
         index = Index((Document(key, text) for key, text in texts), words=words)
-        told = []
+        row = []
         for queries in (collection.KEYWORDS, collection.PARAPHRASES):
             for k in (1, 5):
                 hits = [key in {h.id for h in index.search(q, k)} for q, key in queries.items()]
-                told.append(100 * sum(hits) / len(hits))
-        print(f"{name:28} keywords {told[0]:5.1f} {told[1]:5.1f}   "
-              f"paraphrases {told[2]:5.1f} {told[3]:5.1f}")  # fmt: skip
+                row.append(100 * sum(hits) / len(hits))
+        print(f"{name:28} keywords {row[0]:5.1f} {row[1]:5.1f}   "
+              f"paraphrases {row[2]:5.1f} {row[3]:5.1f}")  # fmt: skip
 
 
 # --- speed -----------------------------------------------------------------------------------
@@ -245,10 +249,8 @@ def speed(size: int, dimensions: int) -> None:
             queries = [" ".join(some(random_.randint(2, 12))) for _ in range(300)]
             for name, filters in (("search", {}), ("search, filtered", {"min_importance": 0.4})):
                 figures = sorted(_timed(lambda q: memory.search(q, **filters), queries))  # noqa: B023
-                told = [1000 * figures[int(len(figures) * at)] for at in (0.5, 0.9, 0.99)]
-                print(
-                    f"  {name:18}  p50 {told[0]:6.1f}  p90 {told[1]:6.1f}  p99 {told[2]:6.1f} ms"
-                )
+                row = [1000 * figures[int(len(figures) * at)] for at in (0.5, 0.9, 0.99)]
+                print(f"  {name:18}  p50 {row[0]:6.1f}  p90 {row[1]:6.1f}  p99 {row[2]:6.1f} ms")
 
 
 def _timed(work: Callable[[str], object], queries: Sequence[str]) -> list[float]:

@@ -62,15 +62,15 @@ class Case:
         arguments = json.dumps({"command": self.output.command})
         call = {"id": "call_1", "type": "function"}
         call |= {"function": {"name": CALLED, "arguments": arguments}}
-        asked = {"role": "user", "content": self.question.words}
-        told = [
+        question = {"role": "user", "content": self.question.words}
+        exchange = [
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "call_1", "content": self.output.text},
         ]
         if not self.read:
-            return [asked, *told]
+            return [question, *exchange]
         before = {"role": "user", "content": "Please run the command."}
-        return [before, *told, {"role": "assistant", "content": DONE}, asked]
+        return [before, *exchange, {"role": "assistant", "content": DONE}, question]
 
     def blocks(self) -> Messages:
         """Write the conversation, in Anthropic's format."""
@@ -147,15 +147,15 @@ def ours(chosen: Iterable[Case], wire: Callable[[Case], Messages]) -> list[Kept]
     return found
 
 
-def theirs(chosen: Sequence[Case], wanted: str) -> dict[str, tuple[str, list[Kept]]]:
+def theirs(chosen: Sequence[Case], names: str) -> dict[str, tuple[str, list[Kept]]]:
     """Run the named peers, each in its own environment; report why one cannot run."""
-    if wanted == "none":
+    if names == "none":
         return {}
     # Imported here: it searches for, and may create, the environments of all peers.
     from peer import peers
 
     found: dict[str, tuple[str, list[Kept]]] = {}
-    for peer in peers(*(() if wanted == "all" else wanted.split(","))):
+    for peer in peers(*(() if names == "all" else names.split(","))):
         kept, problem = [], peer.problem
         with peer.running(seconds=60) as running:
             for case in chosen if not problem else ():
@@ -216,8 +216,8 @@ def section(options: Any) -> ReportSection:
     mine = ours(cases(count, options.seed, every=True), Case.messages)
     blocks = ours(cases(count, options.seed, every=False), Case.blocks)
     held = ours(cases(count, HELD_OUT, every=True), Case.messages)
-    wanted = options.peers or ("none" if options.quick else "all")
-    peers = theirs(cases(count, options.seed, every=False), wanted)
+    names = options.peers or ("none" if options.quick else "all")
+    peers = theirs(cases(count, options.seed, every=False), names)
     tables = [_kinds(mine, held), _questions(mine, held, blocks)]
     plots = []
     if peers:
@@ -253,8 +253,8 @@ def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> ReportTable:
 
 def _questions(mine: Sequence[Kept], held: Sequence[Kept], blocks: Sequence[Kept]) -> ReportTable:
     others = _grouped(held, lambda one: one.case.question.about)
-    asked = _grouped(mine, lambda one: one.case.question.about)
-    rows = [(about, _of(kept), _of(others[about])) for about, kept in asked.items()]
+    question = _grouped(mine, lambda one: one.case.question.about)
+    rows = [(about, _of(kept), _of(others[about])) for about, kept in question.items()]
     rows.append(("output unread", *(_of([k for k in s if not k.case.read]) for s in (mine, held))))
     rows.append(("output read", *(_of([k for k in s if k.case.read]) for s in (mine, held))))
     rows.append(("Anthropic's format", _of(blocks), None))
@@ -272,9 +272,9 @@ def _libraries(peers: Mapping[str, tuple[str, list[Kept]]]) -> ReportTable:
         size = statistics.median(len(one.case.output.text) / 1e6 for one in kept)
         pace = statistics.median(one.seconds for one in kept) * 1e3 / size
         left = statistics.median(one.share for one in kept)
-        shown = sum(one.honest for one in kept) / len(kept)
+        honest = sum(one.honest for one in kept) / len(kept)
         rows.append(
-            (name, _of(kept), sum(one.found for one in kept), left, shown, pace, problem[:80])
+            (name, _of(kept), sum(one.found for one in kept), left, honest, pace, problem[:80])
         )
     return ReportTable(
         "Rows kept by library",

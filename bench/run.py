@@ -58,8 +58,8 @@ def main() -> None:
     target = options.output or (QUICK if options.quick else DOCS)
     figures = target / "benchmarks"
     figures.mkdir(parents=True, exist_ok=True)
-    wanted = [] if options.draw else options.only or list(PARTS)
-    ran = [run(part, figures, quick=options.quick) for part in wanted]
+    selected = [] if options.draw else options.only or list(PARTS)
+    ran = [run(part, figures, quick=options.quick) for part in selected]
     sections = [section for part in PARTS if (section := read(figures / f"{part}.json"))]
     # The exam is taken by readers, not here: its record comes first.
     sections = [*filter(None, [exam_section(DOCS / "benchmarks" / "exam.json")]), *sections]

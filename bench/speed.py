@@ -295,8 +295,8 @@ def start_figures(quick: bool) -> Iterator[Figure]:
     yield Figure("first use of foldline.compact, over that", (used - bare) * 1_000, "ms", 60)
     yield Figure("  with a real vocabulary", (exact - bare) * 1_000, "ms")
     if command.is_file():
-        told = best(lambda: run(str(command), "--version"), repeat, clock)
-        yield Figure("foldline --version, over that", (told - bare) * 1_000, "ms", 100)
+        printed = best(lambda: run(str(command), "--version"), repeat, clock)
+        yield Figure("foldline --version, over that", (printed - bare) * 1_000, "ms", 100)
 
 
 def run(*command: str) -> None:

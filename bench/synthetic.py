@@ -52,9 +52,9 @@ def turn_of(rng: random.Random, number: int) -> list[dict[str, Any]]:
         "type": "function",
         "function": {"name": tool, "arguments": json.dumps(arguments)},
     }
-    said = f"I look at {path}, because {_words(rng, 12)}."
+    thought = f"I look at {path}, because {_words(rng, 12)}."
     turn = [
-        {"role": "assistant", "content": said, "tool_calls": [call]},
+        {"role": "assistant", "content": thought, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": call["id"], "content": output},
     ]
     if rng.random() < 0.04:
