@@ -35,7 +35,7 @@ def notes(query: str) -> list[ContextPacket]:
     ]
 
 
-def told(context: Context) -> str:
+def describe(context: Context) -> str:
     """Describe the cost of a context, the place of each packet, and possible improvements."""
     lines = [
         f"{context.tokens} tokens, {context.shared_tokens} as before, {context.report.score:.2f}",
@@ -60,7 +60,7 @@ def main() -> None:
         "How are mails sent?",
     ):
         context = builder.build(question, history, RULES, [handbook])
-        sys.stdout.write(f"{context}\n\n{'-' * 78}\n{told(context)}\n{'=' * 78}\n\n")
+        sys.stdout.write(f"{context}\n\n{'-' * 78}\n{describe(context)}\n{'=' * 78}\n\n")
         history += [
             {"role": "user", "content": question},
             {"role": "assistant", "content": "(the answer of the model)"},

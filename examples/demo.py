@@ -37,8 +37,8 @@ def say(words: str) -> None:
 
 def run(home: Path, *words: str) -> None:
     """Print a command and run it."""
-    shown = " ".join(words).replace(f"{home}{os.sep}", "")
-    SCREEN.print(f"[bold]$ foldline {escape(shown)}[/]")
+    line = " ".join(words).replace(f"{home}{os.sep}", "")
+    SCREEN.print(f"[bold]$ foldline {escape(line)}[/]")
     sys.stdout.flush()
     environment = {**os.environ, "FOLDLINE_HOME": str(home)}
     command = [sys.executable, "-m", "foldline", *words]

@@ -43,8 +43,8 @@ def graph_of(where: Provider, compressor: Compressor) -> Any:
     )
 
     def call(state: MessagesState) -> dict[str, Any]:
-        shown, _ = compressor.compress_blocking(state["messages"])
-        return {"messages": [model.invoke([SystemMessage(SYSTEM), *shown])]}
+        view, _ = compressor.compress_blocking(state["messages"])
+        return {"messages": [model.invoke([SystemMessage(SYSTEM), *view])]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("model", call)

@@ -73,9 +73,9 @@ def main() -> None:
             with opened() as maintainer:
                 for line in maintainer.check().lines():
                     sys.stdout.write(f"before day two: {line}\n")
-                said = maintainer.plan_next_steps()
-                sys.stdout.write(f"day two: {said}\n")
-                sys.stdout.write(f"cited: {len(said.notes)} note\n")
+                answer = maintainer.plan_next_steps()
+                sys.stdout.write(f"day two: {answer}\n")
+                sys.stdout.write(f"cited: {len(answer.notes)} note\n")
 
 
 if __name__ == "__main__":

@@ -55,10 +55,10 @@ def turn(client: openai.OpenAI, model: str, session: Session) -> str:
                 model=model, messages=messages, tools=TOOLS
             ),
         )
-        said = answer.choices[0].message
-        if not said.tool_calls:
-            return said.content or ""
-        for call in said.tool_calls:
+        message = answer.choices[0].message
+        if not message.tool_calls:
+            return message.content or ""
+        for call in message.tool_calls:
             result = read_module(**json.loads(call.function.arguments))
             session.append({"role": "tool", "tool_call_id": call.id, "content": result})
 

@@ -88,17 +88,17 @@ def answer(request: ReceivedRequest) -> Step:
     if last.results:
         read = re.findall(r"# (billing/\S+)", request.last)
         return Answer(f"{read[-1] if read else 'The module'} rounds as it has to.")
-    asked = re.findall(r"billing/module_\d\d\.py", request.last)
-    if not asked:
+    paths = re.findall(r"billing/module_\d\d\.py", request.last)
+    if not paths:
         return Answer("Which module do you mean?")
-    return CallTool("read_module", {"path": asked[-1]})
+    return CallTool("read_module", {"path": paths[-1]})
 
 
-def tell(number: int, said: str, session: Session) -> None:
+def tell(number: int, answer: str, session: Session) -> None:
     """Print the result of a question."""
     compacted = sum(receipt.status == "compacted" for receipt in session.receipts)
     SCREEN.print(
-        f"{number:2}  {said[:42]:42} {len(session.messages):3} messages, "
+        f"{number:2}  {answer[:42]:42} {len(session.messages):3} messages, "
         f"{session.tokens:5,} tokens shown, {compacted}×"
     )
 

@@ -131,8 +131,8 @@ class Recorder:
 
     def _cleaned(self, text: str) -> str:
         """Remove machine-specific parts: paths, durations, the length."""
-        for path, shown in ((self.copy, "/repo"), (ROOT, "/repo"), (Path(sys.prefix), "/venv")):
-            text = text.replace(str(path), shown)
+        for path, alias in ((self.copy, "/repo"), (ROOT, "/repo"), (Path(sys.prefix), "/venv")):
+            text = text.replace(str(path), alias)
         text = re.sub(r"\bin \d+\.\d+s\b", "in 0.00s", text)
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}\n[cut: {len(text):,} characters]"
