@@ -135,7 +135,7 @@ def test_a_search_finds_the_session_that_has_the_rarest_words(tmp_path):
     assert len(search(str(tmp_path / "out"), "heron", 3)) == 3
     with pytest.raises(InputError):
         search(str(tmp_path / "out"), " … ")
-    with pytest.raises(StoreError, match="no whole index"):
+    with pytest.raises(StoreError, match="no complete index"):
         search(str(tmp_path), "heron")
 
 

@@ -165,7 +165,7 @@ def test_a_run_whose_scheduler_is_killed_reports_it_and_resumes(corpus, tmp_path
     for _ in range(2):
         launch([sys.executable, "-c", WORKER, address], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     operation = Killing(victim=scheduler.pid, marker=str(tmp_path / "marker"))
-    with pytest.raises(StoreError, match="scheduler is gone"):
+    with pytest.raises(StoreError, match="scheduler is lost"):
         scanned(corpus, tmp_path / "out", operation, scheduler=address)
     assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"]
     again = scanned(corpus, tmp_path / "out", operation, workers=2)
