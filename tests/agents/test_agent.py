@@ -368,7 +368,7 @@ def test_an_agent_does_one_thing_at_a_time(tmp_path):
     with talking(["Done."] * 3) as (_, client), agent_in(tmp_path, client) as agent:
         events = agent.stream("Go.")
         next(events)
-        with pytest.raises(FoldlineError, match="running already"):
+        with pytest.raises(FoldlineError, match="already running"):
             agent.run("Go.")
         events.close()
         assert agent.run("Go.").status == "done"
@@ -381,11 +381,11 @@ def test_a_session_in_another_format_and_empty_tasks_are_refused(tmp_path):
     with talking([]) as (_, client), agent_in(tmp_path, client) as agent:
         with pytest.raises(InputError, match="empty"):
             agent.run("  ")
-        with pytest.raises(InputError, match="nothing to go on with"):
+        with pytest.raises(InputError, match="nothing to resume"):
             agent.resume()
     with talking([], "anthropic") as (_, client):
         session = Session.open(None, "s", store=MemoryStore(), format="openai-chat")
-        with pytest.raises(InputError, match="speaks anthropic"):
+        with pytest.raises(InputError, match="uses anthropic"):
             Agent(session, client)
 
 

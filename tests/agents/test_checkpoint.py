@@ -32,7 +32,7 @@ def test_a_file_that_is_no_checkpoint_is_left_as_it_is(tmp_path, text):
 def test_the_checkpoint_of_another_session_and_broken_figures_are_refused(tmp_path):
     path = tmp_path / "c.json"
     save_checkpoint(path, Checkpoint("other"))
-    with pytest.raises(StoreError, match="of the session 'other'"):
+    with pytest.raises(StoreError, match="belongs to the session 'other'"):
         load_checkpoint(path, "s")
     save_checkpoint(path, Checkpoint("s"))
     value = json.loads(path.read_text())

@@ -7,7 +7,7 @@ from foldline.agents.checkpoint import (
     WorkspaceChanges,
     WorkspaceState,
     git_head,
-    look_at,
+    read_workspace,
     touched_paths,
 )
 from foldline.core.retention_settings import FileSettings
@@ -29,12 +29,12 @@ def test_files_that_changed_went_or_came_are_named(tmp_path):
     root = Root(tmp_path)
     for name in ("same", "changed", "deleted"):
         (tmp_path / name).write_text("one")
-    before = look_at(root, ["same", "changed", "deleted", "created"])
-    assert not before.changes(look_at(root, before.files))
+    before = read_workspace(root, ["same", "changed", "deleted", "created"])
+    assert not before.changes(read_workspace(root, before.files))
     (tmp_path / "changed").write_text("two")
     (tmp_path / "deleted").unlink()
     (tmp_path / "created").write_text("new")
-    changes = before.changes(look_at(root, before.files))
+    changes = before.changes(read_workspace(root, before.files))
     assert dict(changes.files) == {
         "changed": "changed",
         "deleted": "deleted",
@@ -94,7 +94,7 @@ def test_calls_name_the_files_that_they_touch_inside_the_root_only(tmp_path):
     ]
     assert touched_paths(Root(tmp_path), calls, FileSettings()) == ["b.txt", "c.txt"]
     assert touched_paths(None, calls, FileSettings()) == []
-    assert look_at(None, ["a"]) == WorkspaceState()
+    assert read_workspace(None, ["a"]) == WorkspaceState()
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_the_end_of_long_findings_is_kept_and_not_their_beginning(registry):
         report = Subagents(client, registry, window=64_000, longest=1_000).run("SUB: go.")
     assert len(report.findings) <= 1_000
     assert report.findings.endswith("finding 1999")
-    assert report.findings.startswith("[… the beginning was left out …]\nfinding ")
+    assert report.findings.startswith("[… the beginning was omitted …]\nfinding ")
     assert json.loads(json.dumps(report.to_dict()))["status"] == "done"
     assert tail("short", 200) == "short"
     assert len(tail("x" * 900, 200)) == 200

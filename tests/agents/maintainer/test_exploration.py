@@ -50,9 +50,9 @@ def test_it_stops_for_want_of_news_or_of_tokens_and_not_before():
     assert stop_reason(trail, budget) == ""
     for _ in range(3):
         trail = look(trail, "a.py", "line 1")
-    assert "brought 0% new" in stop_reason(trail, budget)
-    assert "used up" in stop_reason(look(Trail(), "b", "word " * 2_000), budget)
-    assert "Stop looking" in describe_exploration(SURVEY, trail, budget)
+    assert "only 0% of the last" in stop_reason(trail, budget)
+    assert "are used" in stop_reason(look(Trail(), "b", "word " * 2_000), budget)
+    assert "Stop exploring" in describe_exploration(SURVEY, trail, budget)
 
 
 @pytest.mark.requirement("E5.2")
@@ -71,7 +71,7 @@ def test_the_next_probe_is_hot_unread_and_about_the_question():
 
 
 def test_where_nothing_is_left_it_says_so():
-    assert "Nothing is left" in describe_exploration(
+    assert "No promising file is left" in describe_exploration(
         CodebaseSurvey("/x"), Trail(), ExplorationBudget()
     )
 

@@ -62,7 +62,7 @@ def test_a_note_whose_place_changed_is_marked_wherever_it_is_shown(known):
     kinds = {one.kind: one for one in known.conflicts()}
     assert kinds["changed"].ids == (kept.id,)
     assert kinds["changed"].right == "workspace"
-    assert "not there any more" in kinds["gone"].why
+    assert "no longer exists" in kinds["gone"].why
     assert "look again" in known.packets("rate fixed")[0].content
     assert any("look again" in row.get("attention", "") for row in known.look_up("rate"))
 

@@ -127,7 +127,7 @@ def test_a_broken_run_is_resumed_after_a_check_of_the_world(tmp_path):
     assert found.unfinished
     assert found.must_plan_again
     assert ("app/orders.py", "changed") in found.changes.files
-    assert any("not there any more" in line for line in found.lines())
+    assert any("no longer exists" in line for line in found.lines())
     assert said == "Done."
     assert "app/orders.py (changed)" in server.requests[2].text
     # What was looked at before counts on.
@@ -160,7 +160,7 @@ def test_a_model_that_looks_for_too_long_is_told_to_conclude(tmp_path):
     ):
         one.explore()
     assert "Conclude" not in server.requests[0].last.split("read_file")[0]
-    assert "tokens for looking around are used up" in server.requests[1].last
+    assert "tokens for exploring are used" in server.requests[1].last
 
 
 def test_limits_hold_and_the_answer_says_so(tmp_path):
@@ -191,7 +191,7 @@ def test_wrong_arguments_are_named(tmp_path, bare):
     ):
         with pytest.raises(error):
             CodebaseMaintainer(*arguments, home=tmp_path / "other")
-    with pytest.raises(InputError, match="lies in the codebase"):
+    with pytest.raises(InputError, match="is inside the codebase"):
         CodebaseMaintainer("shop", root, home=root / ".foldline")
     with pytest.raises(BudgetError):
         bare.run("What?", "sing")

@@ -136,7 +136,7 @@ def test_a_difference_that_nobody_reads_to_its_end_is_refused(tmp_path):
         helper.plan("Floats", STEPS[:1])
         assert [outcome.status for outcome in helper.run()] == ["undone"]
     assert seen == []
-    assert "too long to be shown" in server.requests[2].text
+    assert "too long for a person" in server.requests[2].text
     assert not (tmp_path / "shop/app/money.py").exists()
 
 
@@ -187,7 +187,7 @@ def test_what_git_does_not_keep_is_not_edited(tmp_path):
     with refactoring(tmp_path, [read("secret.txt"), edit(given), "No."]) as (helper, _, server):
         helper.plan("Floats", STEPS[:1])
         assert [outcome.status for outcome in helper.run()] == ["undone"]
-    assert "could not be put back" in server.requests[2].text
+    assert "could not be restored" in server.requests[2].text
     assert (root / "secret.txt").read_text() == "out = 0\n"
 
 
