@@ -193,7 +193,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path, place):
 
 @pytest.mark.requirement("T8")
 def test_the_summary_names_what_matters_and_what_is_new(memory, clock):
-    assert memory.summary() == "Nothing is remembered yet."
+    assert memory.summary() == "There are no memories yet."
     memory.add("vital: the key is under the mat", kind="semantic", importance=0.9)
     for n in range(30):
         clock.now += 1
@@ -347,7 +347,7 @@ def test_an_update_is_checked_as_what_is_added_is(memory, clock):
             memory.update(item.id, **changes)
     assert memory.get(item.id) == item
     clock.now += DAY
-    with pytest.raises(InputError, match="is over"):
+    with pytest.raises(InputError, match="is expired"):
         memory.update(item.id, content="too late")
 
 

@@ -62,7 +62,7 @@ def test_every_action_of_a_memory_can_be_called(tool):
     assert tool.output("remove", memory_id=found["id"]).ok
     assert tool.output("add", content="more").ok
     assert "Erased 1 memory" in tool.execute("clear_all")
-    assert tool.execute("summary") == "Nothing is remembered yet."
+    assert tool.execute("summary") == "There are no memories yet."
 
 
 @pytest.mark.parametrize(
