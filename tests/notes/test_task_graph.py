@@ -36,7 +36,7 @@ def test_tasks_are_in_the_order_in_which_others_set_them_free() -> None:
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_failure_blocks_all_that_follows_and_says_why() -> None:
+def test_a_failure_blocks_all_dependents_with_the_reason() -> None:
     failed, free = task("a", status="failed"), task("free")
     graph = TaskGraph([failed, task("b", "a"), task("c", "b"), free, task("d", "free")])
     assert {one: s.state for one, s in graph.standings.items()} == {
@@ -46,12 +46,12 @@ def test_a_failure_blocks_all_that_follows_and_says_why() -> None:
     assert graph.standings["b"].why == "'a' failed"
 
 
-def test_a_need_that_is_gone_blocks() -> None:
+def test_a_missing_dependency_blocks() -> None:
     assert TaskGraph([task("a", "deleted")]).standings["a"].why == "deleted is no longer a task"
 
 
 @pytest.mark.requirement("E4.3")
-def test_the_parallel_limit_counts_what_runs() -> None:
+def test_the_parallel_limit_counts_running_tasks() -> None:
     graph = TaskGraph([task("a", status="running"), task("b"), task("c"), task("d")])
     assert [card.id for card in graph.ready(2)] == ["b"]
     assert graph.ready(1) == ()
@@ -91,7 +91,7 @@ def test_long_chains_need_no_recursion() -> None:
         max_size=13,
     )
 )
-def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
+def test_every_task_has_a_state_and_ready_ones_have_no_open_dependency(
     drawn: dict[int, tuple[set[int], Status]],
 ) -> None:
     entries = [task(str(n), *map(str, sorted(needs)), status=s) for n, (needs, s) in drawn.items()]
@@ -108,7 +108,7 @@ def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
         assert all(place[need] < place[one] for need in graph.tasks[one].needs if need in place)
 
 
-def test_a_way_back_is_found_with_both_ends() -> None:
+def test_a_cycle_is_returned_with_both_ends() -> None:
     assert find_cycle({"a": ["b"], "b": ["c", "d"], "d": ["a"]}, "a") == ("a", "b", "d", "a")
     assert find_cycle({"a": ["a"]}, "a") == ("a", "a")
     assert find_cycle({"a": ["b"], "b": ["b"]}, "a") == ()
