@@ -1,4 +1,4 @@
-"""The example and the page, as a user meets them."""
+"""The example and the documentation page."""
 
 from __future__ import annotations
 
