@@ -24,7 +24,7 @@ def test_a_checkpoint_is_written_atomically_and_read_again(tmp_path):
 def test_an_invalid_checkpoint_file_is_left_unchanged(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_text(text)
-    with pytest.raises(StoreError, match="is no checkpoint of 's'"):
+    with pytest.raises(StoreError, match="is not a checkpoint of 's'"):
         load_checkpoint(path, "s")
     assert path.read_text() == text
 

@@ -120,7 +120,7 @@ def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
     begun = [one for what, one in said if what == "begun"]
     assert begun == before[: len(begun)]
     graph = notes.tasks.graph()
-    states = [graph.standings[one].state for one in before]
+    states = [graph.states[one].state for one in before]
     assert states.count("running") <= 1
     assert states[: len(begun) - 1] == ["done"] * (len(begun) - 1)
     again: list[str] = []

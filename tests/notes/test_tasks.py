@@ -22,7 +22,7 @@ def test_dependencies_are_stored_in_the_file_of_the_task(notes: Notes) -> None:
     assert f"status: pending\nneeds: [{build.id}]\n" in path.read_text()
     assert [card.id for card in notes.tasks.ready()] == [build.id]
     other = Notes.open(notes.folder)
-    assert other.tasks.graph().standings[ship.id].state == "waiting"
+    assert other.tasks.graph().states[ship.id].state == "waiting"
 
 
 @pytest.mark.parametrize(("tags", "kept"), [("ci, ready", ("ci", "ready")), (None, ())])
@@ -44,7 +44,7 @@ def test_a_cycle_is_refused_with_its_path(notes: Notes) -> None:
     with pytest.raises(CyclicTasks, match="A → A"):
         notes.tasks.need(first.id, first.id)
     assert notes.read(first.id).needs == ()
-    notes.tasks.spare(second.id, first.id)
+    notes.tasks.remove_needs(second.id, first.id)
     assert notes.tasks.need(first.id, third.id).needs == (third.id,)
 
 
@@ -55,8 +55,8 @@ def test_a_failed_task_blocks_until_it_is_repaired(notes: Notes) -> None:
     notes.tasks.start(build.id)
     failed = notes.tasks.fail(build.id, "exit code 2\nin\x1b[31m step 3")
     assert failed.outcome == "exit code 2 in [31m step 3"
-    standing = notes.tasks.graph().standings[ship.id]
-    assert (standing.state, standing.because) == ("blocked", (build.id,))
+    state = notes.tasks.graph().states[ship.id]
+    assert (state.state, state.because) == ("blocked", (build.id,))
     with pytest.raises(NoteConflict, match="cannot start: 'Build' failed"):
         notes.tasks.start(ship.id)
     notes.tasks.reopen(build.id)
@@ -90,9 +90,9 @@ def test_deleting_a_task_blocks_its_dependents_until_it_is_restored(notes: Notes
     build = notes.tasks.add("Build")
     ship = notes.tasks.add("Ship", needs=[build.id])
     notes.delete(build.id)
-    assert notes.tasks.graph().standings[ship.id].state == "blocked"
+    assert notes.tasks.graph().states[ship.id].state == "blocked"
     notes.restore(build.id)
-    assert notes.tasks.graph().standings[ship.id].state == "waiting"
+    assert notes.tasks.graph().states[ship.id].state == "waiting"
 
 
 def test_a_long_outcome_is_cut(notes: Notes) -> None:

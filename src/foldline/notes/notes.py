@@ -214,12 +214,12 @@ class Notes:
             UnknownNote: There is no note with this id.
             InputError: It has no such version.
         """
-        whole_id = self.resolve(id)
-        known = {one.number: one.note for one in self.history(whole_id)}
+        full_id = self.resolve(id)
+        known = {one.number: one.note for one in self.history(full_id)}
         if version not in known:
             listed = ", ".join(map(str, known)) or "none"
             raise InputError(f"there is no version {version}; known: {listed}", field="version")
-        return self._store.rewrite(whole_id, lambda note: as_before(note, known[version]))
+        return self._store.rewrite(full_id, lambda note: as_before(note, known[version]))
 
     # --- reading --------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ class TaskGraph:
     """
     The tasks among notes, and their states.
 
-    ``standings`` holds the state of each task, by id; ``order`` the ids in topological order.
+    ``states`` holds the state of each task, by id; ``order`` the ids in topological order.
     ``cycles`` are tasks that depend on each other, the first repeated at the end; they can only
     come from edits of the files by hand.
 
@@ -69,12 +69,12 @@ class TaskGraph:
         cycles = {ring: (ring[:-1], _describe_ring(ring, tasks)) for ring in set(rings.values())}
         for one, ring in rings.items():
             found[one] = _state_in_ring(tasks[one], *cycles[ring])
-        self.standings: Mapping[str, TaskState] = found
+        self.states: Mapping[str, TaskState] = found
         self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(cycles))
 
     def in_state(self, *states: State) -> tuple[TaskState, ...]:
         """Return the tasks in these states, in the order in which they should start."""
-        found = (one for one in self.standings.values() if one.state in states)
+        found = (one for one in self.states.values() if one.state in states)
         return tuple(sorted(found, key=lambda one: one.first))
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:

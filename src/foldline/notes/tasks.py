@@ -113,7 +113,7 @@ class NoteTasks:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
-    def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
+    def remove_needs(self, id: str, *needs: str) -> Note:  # noqa: A002
         """Remove dependencies of a task."""
         return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
@@ -129,9 +129,9 @@ class NoteTasks:
         with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
-            standing = graph.standings[id]
-            if standing.state in ("waiting", "blocked"):
-                raise NoteConflict(f"The task {task.title!r} cannot start: {standing.why}.")
+            state = graph.states[id]
+            if state.state in ("waiting", "blocked"):
+                raise NoteConflict(f"The task {task.title!r} cannot start: {state.why}.")
             return self._become(id, "running", attempts=task.attempts + 1, outcome="")
 
     def finish(self, id: str, outcome: str = "") -> Note:  # noqa: A002
@@ -362,8 +362,8 @@ class _Run:
     def _resume_interrupted(self) -> list[str]:
         """Make tasks of a killed run pending again, unless they were interrupted too often."""
         resumed = []
-        for standing in self._tasks.graph().in_state("running"):
-            metadata = standing.metadata
+        for state in self._tasks.graph().in_state("running"):
+            metadata = state.metadata
             if metadata.attempts >= self._schedule.attempts:
                 self._tasks.fail(metadata.id, f"it was interrupted {metadata.attempts} times")
                 self._failed.append(metadata.id)

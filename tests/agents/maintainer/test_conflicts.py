@@ -18,13 +18,13 @@ def test_a_pointer_notices_a_change_at_its_place_and_none_elsewhere(root):
     taken = SourcePointer.parse("./a.py:2").with_hash(root)
     assert SourcePointer.parse(str(taken)) == taken
     assert taken.where == "a.py:2"
-    assert taken.standing(root) == "same"
+    assert taken.state(root) == "same"
     (root.path / "a.py").write_text("ONE\ntwo\nthree\nfour\n")
-    assert taken.standing(root) == "same"
+    assert taken.state(root) == "same"
     (root.path / "a.py").write_text("one\nTWO\n")
-    assert taken.standing(root) == "changed"
+    assert taken.state(root) == "changed"
     (root.path / "a.py").unlink()
-    assert taken.standing(root) == "gone"
+    assert taken.state(root) == "gone"
 
 
 @pytest.mark.parametrize("text", ["", "a.py:0", "a.py:3-2", "a\nb"])

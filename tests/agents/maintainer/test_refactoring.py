@@ -88,14 +88,14 @@ def test_a_step_that_keeps_failing_is_put_back_and_noted_and_stops_the_plan(tmp_
         before = git(root, "rev-parse", "HEAD")
         (outcome,) = helper.run()
         notes = one.note_tool.notes
-        standings = notes.tasks.graph().standings
+        states = notes.tasks.graph().states
         blockers = [note.title for note in notes.list(type="blocker")]
     assert outcome.status == "undone"
     assert "looked at" in outcome.why
     assert git(root, "status", "--porcelain") == ""
     assert git(root, "rev-parse", "HEAD") == before
     assert not (root / "app/money.py").exists()
-    assert (standings[first].state, standings[second].state) == ("failed", "blocked")
+    assert (states[first].state, states[second].state) == ("failed", "blocked")
     assert blockers == ["Step failed: Count in floats"]
     # The undone changes are kept.
     patch = next((tmp_path / "home/undone").iterdir()).read_text()

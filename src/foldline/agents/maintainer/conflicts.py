@@ -19,7 +19,7 @@ from foldline.notes import Note
 from foldline.rooted_files import Root
 from foldline.session import Session
 
-Standing: TypeAlias = Literal["same", "changed", "gone", "unknown"]
+PointerState: TypeAlias = Literal["same", "changed", "gone", "unknown"]
 
 LARGEST: Final = 10 << 20
 """The maximum size in bytes of a file that a pointer refers to."""
@@ -98,7 +98,7 @@ class SourcePointer:
         digest = hashlib.sha256(data).hexdigest()[:DIGITS]
         return type(self)("/".join(parts), self.lines, digest)
 
-    def standing(self, root: Root) -> Standing:
+    def state(self, root: Root) -> PointerState:
         """Compare the current content with the hash."""
         if not self.hash:
             return "unknown"
@@ -171,7 +171,7 @@ def find_conflicts(
 def _with_workspace(
     notes: list[Note], items: list[MemoryItem], root: Root
 ) -> Iterator[RecordConflict]:
-    known: dict[SourcePointer, Standing] = {}
+    known: dict[SourcePointer, PointerState] = {}
     sources = [(note.id, note.title, note.source) for note in notes]
     sources += [(item.id, item.content[:60], item.source) for item in items]
     for name, title, source in sources:
@@ -179,7 +179,7 @@ def _with_workspace(
         if pointer is None:
             continue
         if pointer not in known:
-            known[pointer] = pointer.standing(root)
+            known[pointer] = pointer.state(root)
         kind = known[pointer]
         if kind == "changed" or kind == "gone":
             what = "has changed since" if kind == "changed" else "no longer exists"

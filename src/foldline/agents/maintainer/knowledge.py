@@ -234,7 +234,7 @@ class CodebaseKnowledge:
         pointer = find_pointer(source)
         if pointer is None:
             return ""
-        return MARKS.get(pointer.standing(self.root), "").format(where=pointer.where)
+        return MARKS.get(pointer.state(self.root), "").format(where=pointer.where)
 
     def packets(self, query: str, limit: int = 6) -> list[ContextPacket]:
         """Return notes and memories relevant to a query, with warnings on stale ones."""

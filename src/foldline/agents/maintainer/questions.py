@@ -132,10 +132,10 @@ def task_lines(known: CodebaseKnowledge) -> Iterator[str]:
     """Yield list items of the open tasks, then of the notes that require action."""
     graph = known.notes.tasks.graph()
     for task_id in graph.order:
-        standing = graph.standings[task_id]
-        if standing.state not in ("done", "cancelled"):
-            why = f": {standing.why}" if standing.why else ""
-            yield f"- task {task_id} {standing.metadata.title} [{standing.state}{why}]"
+        task = graph.states[task_id]
+        if task.state not in ("done", "cancelled"):
+            why = f": {task.why}" if task.why else ""
+            yield f"- task {task_id} {task.metadata.title} [{task.state}{why}]"
     for note in known.all_notes():
         if note.status is None and note.type in ("blocker", "action", "task_state"):
             place = f" ({note.source.partition('@')[0]})" if note.source else ""
