@@ -167,16 +167,16 @@ class SqliteIndex:
             return {}
         numpy = arrays()
         query = numpy.asarray(vector, dtype="f4")
-        mine = _signs_of(query).view("u8")
-        if signs.bits[0].shape[1] != len(mine):
+        query_signs = _signs_of(query).view("u8")
+        if signs.bits[0].shape[1] != len(query_signs):
             raise InputError(
                 f"The query has {len(query)} dimensions, unlike the vectors of the store",
                 hint="Add the documents again with this embedder.",
             )
-        far = numpy.concatenate([_distances(rows, mine) for rows in signs.bits])
+        distances = numpy.concatenate([_distances(rows, query_signs) for rows in signs.bits])
         numbers = numpy.concatenate(signs.numbers)
-        count = min(LOOKED_AT, len(far))
-        near = numbers[numpy.argpartition(far, count - 1)[:count]]
+        count = min(LOOKED_AT, len(distances))
+        near = numbers[numpy.argpartition(distances, count - 1)[:count]]
         found = read_vectors(connection, [int(number) for number in near])
         exact = {number: float(unpack(data) @ query) for number, data in found.items()}
         best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
@@ -231,9 +231,9 @@ def _signs_of(vector: Any) -> Any:
     return numpy.pad(bits, (0, -len(bits) % 8))
 
 
-def _distances(rows: Any, mine: Any) -> Any:
+def _distances(rows: Any, query_signs: Any) -> Any:
     """Return the number of signs in which each vector differs from the query."""
-    return arrays().bitwise_count(rows ^ mine).sum(axis=1, dtype="u2")
+    return arrays().bitwise_count(rows ^ query_signs).sum(axis=1, dtype="u2")
 
 
 # --- in PostgreSQL -----------------------------------------------------------------------------
