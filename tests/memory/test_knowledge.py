@@ -172,7 +172,7 @@ def test_a_folder_is_added_as_it_is_now(
     (folder / "sub" / "b.py").write_text("def retries():\n    return 3\n")
     (folder / "data.bin").write_bytes(bytes(range(256)))
     told: list[object] = []
-    report = knowledge.add(folder, tell=told.append)
+    report = knowledge.add(folder, progress=told.append)
     assert report.count("added") == 2
     assert [(one.path.name, one.why) for one in report.skipped] == [("data.bin", "is not text")]
     assert len(told) == 3

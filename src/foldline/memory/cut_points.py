@@ -141,10 +141,10 @@ def blocks(text: str, start: int, end: int) -> list[int]:
     The first line of a span is its head, such as ``class A:``, and does not count.
     """
     rows = list(_rows(text, start, end))[1:]
-    least = min((row.indent for row in rows if row.says), default=0)
+    least = min((row.indent for row in rows if row.has_text), default=0)
     cuts, blank, leading = list[int](), False, False
     for row in rows:
-        if not row.says:
+        if not row.has_text:
             blank = True
             continue
         starts = row.indent == least and not _CLOSING.match(text, row.words)
@@ -177,7 +177,7 @@ class _Row(NamedTuple):
     at: int
     words: int
     indent: int
-    says: bool
+    has_text: bool
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[_Row]:

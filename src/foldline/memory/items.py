@@ -198,7 +198,7 @@ def check_name(value: str, field: str, *, empty: bool = False) -> str:
     Validate the name of a user, an author, a session or a source.
 
     Raises:
-        InputError: It is too long, empty where it may not be, or not valid Unicode.
+        InputError: It is too long, empty although required, or not valid Unicode.
     """
     if len(value) > LONGEST_NAME or not (value.strip() or empty):
         raise InputError(

@@ -59,7 +59,7 @@ class IndexEntry:
 class ParsedQuery:
     """A parsed query."""
 
-    says: Mapping[str, float] = field(repr=False)
+    information: Mapping[str, float] = field(repr=False)
     authors: frozenset[str]
     windows: tuple[DateWindow, ...]
     likeness: Similarities | None = field(repr=False)
@@ -206,8 +206,8 @@ class Index:
             if vector is None:
                 vector = embed_text(self._embedder, named.rest or query)
             likeness = None if vector is None else self._matrix.compare(vector, self._sample)
-        says = lexical.weigh_terms(self._postings, cut)
-        return ParsedQuery(says, named.authors, date_windows(query, now), likeness)
+        information = lexical.weigh_terms(self._postings, cut)
+        return ParsedQuery(information, named.authors, date_windows(query, now), likeness)
 
     def _vectors(self, documents: Sequence[Document]) -> list[Sequence[float] | bytes | None]:
         out = [document.vector for document in documents]
@@ -228,7 +228,9 @@ class Index:
     # --- candidates ------------------------------------------------------------------------
 
     def _pool(self, query: ParsedQuery, allowed: Callable[[int], bool] | None) -> list[int]:
-        pool = lexical.find_candidates(self._postings, self._neighbours, query.says, allowed)
+        pool = lexical.find_candidates(
+            self._postings, self._neighbours, query.information, allowed
+        )
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
         for number in self._find_dated(query.windows):
@@ -247,7 +249,9 @@ class Index:
     # --- scoring ---------------------------------------------------------------------------
 
     def _rank(self, query: ParsedQuery, numbers: Sequence[int], k: int, least: float) -> list[Hit]:
-        seen = lexical.score_documents(self._postings, self._neighbours, query.says, numbers)
+        seen = lexical.score_documents(
+            self._postings, self._neighbours, query.information, numbers
+        )
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
         spreads = lexical.spread(seen.own, whole), lexical.spread(seen.around, whole)

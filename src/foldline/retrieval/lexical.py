@@ -251,18 +251,18 @@ class LexicalHits:
 def weigh_terms(postings: Postings, terms: Iterable[str]) -> dict[str, float]:
     """Return the information of each query term, in nats, times its count in the query."""
     counts = Counter(terms)
-    says = {term: count * postings.information(term) for term, count in counts.items()}
-    return dict(nlargest(MOST_TERMS, says.items(), key=lambda pair: pair[1]))
+    information = {term: count * postings.information(term) for term, count in counts.items()}
+    return dict(nlargest(MOST_TERMS, information.items(), key=lambda pair: pair[1]))
 
 
 def find_candidates(
     postings: Postings,
     neighbours: Neighbours,
-    says: Mapping[str, float],
+    information: Mapping[str, float],
     allowed: Callable[[int], bool] | None = None,
 ) -> set[int]:
     """Return the best documents by their own words, and their neighbours."""
-    scores = postings.candidates(says, MOST_READ)
+    scores = postings.candidates(information, MOST_READ)
     best = nlargest(POOL, zip(scores.values(), scores, strict=True))
     numbers = [number for _, number in best]
     if allowed is not None:
@@ -275,7 +275,10 @@ def find_candidates(
 
 
 def score_documents(
-    postings: Postings, neighbours: Neighbours, says: Mapping[str, float], numbers: Sequence[int]
+    postings: Postings,
+    neighbours: Neighbours,
+    information: Mapping[str, float],
+    numbers: Sequence[int],
 ) -> LexicalHits:
     """
     Score documents with their neighbours.
@@ -283,30 +286,30 @@ def score_documents(
     Args:
         postings: The index of terms.
         neighbours: The neighbours of documents.
-        says: The information of each query term.
+        information: The information of each query term.
         numbers: The documents.
     """
     lengths, mean = postings.lengths, postings.mean_length
     windows = {number: neighbours.window(number) for number in numbers}
-    terms = frozenset(says)
+    terms = frozenset(information)
     held = dict[int, dict[str, int]]()
     for member in set().union(*windows.values()):
         holds = postings.count_terms(member, terms)
         if holds:
             held[member] = holds
     size = neighbours.mean_size(len(postings))
-    wide = {term: postings.information(term, size) for term in says}
-    total = sum(says.values()) or 1.0
+    wide = {term: postings.information(term, size) for term in information}
+    total = sum(information.values()) or 1.0
     own, around, share = dict[int, float](), dict[int, float](), dict[int, float]()
     for number, window in windows.items():
         if number in held:
-            own[number] = _score(held[number], says, lengths[number], mean)
+            own[number] = _score(held[number], information, lengths[number], mean)
         near = [held[one] for one in window if one in held]
         if near:
             together = near[0] if len(near) == 1 else _sum_counts(near)
             length = sum([lengths[one] for one in window])
             around[number] = _score(together, wide, length, mean * size)
-            share[number] = sum([says[term] for term in together]) / total
+            share[number] = sum([information[term] for term in together]) / total
     return LexicalHits(own, around, held, share)
 
 
@@ -319,9 +322,9 @@ def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _score(
-    held: Mapping[str, int], says: Mapping[str, float], length: float, mean: float
+    held: Mapping[str, int], information: Mapping[str, float], length: float, mean: float
 ) -> float:
     score, easy = 0.0, discount(length, mean)
     for term, repeats in held.items():
-        score += says[term] * worth(repeats, easy)
+        score += information[term] * worth(repeats, easy)
     return score

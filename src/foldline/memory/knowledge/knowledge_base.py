@@ -126,7 +126,7 @@ class Knowledge:
         *,
         name: str = "",
         only: str = "",
-        tell: Progress | None = None,
+        progress: Progress | None = None,
     ) -> IngestReport:
         """
         Store a file, or all text files of a folder.
@@ -139,7 +139,7 @@ class Knowledge:
             path: The file or folder.
             name: The name of a file in citations; default its path.
             only: A pattern such as ``*.py`` for the relative paths of files in a folder.
-            tell: Called with every stored document and every skipped file.
+            progress: Called with every stored document and every skipped file.
 
         Raises:
             InputError: The file does not exist or cannot be read.
@@ -149,8 +149,8 @@ class Knowledge:
         place = Path(os.path.abspath(path))  # noqa: PTH100  # links are not resolved
         if not is_folder(place):
             added = self._storing.file(place, name)
-            if tell is not None:
-                tell(added)
+            if progress is not None:
+                progress(added)
             return IngestReport((added,))
         if name:
             raise InputError(f"{place} is a folder; its files are named by their paths")
@@ -160,8 +160,8 @@ class Knowledge:
                 documents.append(found)
             else:
                 skipped.append(found)
-            if tell is not None:
-                tell(found)
+            if progress is not None:
+                progress(found)
         removed = tuple(self._storing.remove_missing(place))
         return IngestReport(tuple(documents), tuple(skipped), removed)
 

@@ -271,7 +271,7 @@ class PostgresIndex(TermTable):
         index_terms(connection, _OF_DOCUMENT, (document,))
 
     def drop_terms(self, connection: Connection, document: int) -> None:
-        """Remove the terms of a document, whose chunks are still there."""
+        """Remove the terms of a document before its chunks are removed."""
         drop_terms(connection, _OF_DOCUMENT, (document,))
 
     def clear_terms(self, connection: Connection, space: int) -> None:
