@@ -205,7 +205,7 @@ class Consolidator:
         except (ValueError, KeyError, TypeError, RecursionError, BrokenNote, OSError) as error:
             raise StoreError(
                 f"The record {name} of a consolidation is damaged.",
-                hint="The notes themselves are not; the trash has what was merged.",
+                hint="The notes themselves are intact; merged notes are in the trash.",
             ) from error
 
     def _count_citations(self, entries: Mapping[str, CatalogEntry]) -> Counter[str]:
