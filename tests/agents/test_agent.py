@@ -290,7 +290,7 @@ def test_a_skill_stays_in_view_in_a_long_run(tmp_path, wire):
         agent.run("Release it.")
         assert any(receipt.status == "compacted" for receipt in agent.session.receipts)
     assert all("48113" in request.text for request in server.requests[1:])
-    assert "still above" in server.requests[-1].text
+    assert "already loaded above" in server.requests[-1].text
 
 
 # --- cancellation --------------------------------------------------------------------------
