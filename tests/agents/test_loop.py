@@ -245,6 +245,6 @@ def test_a_broken_checkpoint_is_named_and_left(tmp_path):
         agent.run("Go.")
         (path,) = (tmp_path / "agent.db.checkpoints").iterdir()
         path.write_text("{}")
-        with pytest.raises(StoreError, match="no checkpoint"):
+        with pytest.raises(StoreError, match="not a checkpoint"):
             agent.resume()
     assert path.read_text() == "{}"

@@ -80,7 +80,7 @@ def test_nothing_is_nothing():
 
 @pytest.mark.parametrize("result", [3, object(), [3.5]])
 def test_what_holds_no_text_is_refused(result: Any):
-    with pytest.raises(InputError, match="contains no text"):
+    with pytest.raises(InputError, match="holds no text"):
         packets_from(result, "memory", "store")
 
 
