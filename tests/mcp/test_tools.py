@@ -203,7 +203,7 @@ def test_who_may_write_remembers_and_forgets(tmp_path: Path) -> None:
     assert tool.run({"action": "add", "content": "The launch moved to May"}).ok
     assert "May" in tool.run({"action": "search", "query": "launch"}).text
     other = memory_tool(tmp_path / "deep" / "memory.db", "bob", write=False)
-    assert "Nothing" in other.run({"action": "search", "query": "launch"}).text
+    assert "no memories" in other.run({"action": "search", "query": "launch"}).text
 
 
 @pytest.mark.parametrize("write", [True, False])
