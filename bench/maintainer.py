@@ -223,7 +223,7 @@ def probed(request: ReceivedRequest, read: frozenset[str]) -> str | None:
     left = [path for path in proposed if path not in read]
     if left:
         return left[0]
-    return None if probes and "Nothing is left" in probes[-1] else "?"
+    return None if probes and "No promising file is left" in probes[-1] else "?"
 
 
 def once(

@@ -201,7 +201,7 @@ def test_with_write_access_memories_are_added_and_forgotten(tmp_path: Path) -> N
     assert tool.run({"action": "add", "content": "The launch moved to May"}).ok
     assert "May" in tool.run({"action": "search", "query": "launch"}).text
     other = memory_tool(tmp_path / "deep" / "memory.db", "bob", write=False)
-    assert "Nothing" in other.run({"action": "search", "query": "launch"}).text
+    assert "no memories" in other.run({"action": "search", "query": "launch"}).text
 
 
 @pytest.mark.parametrize("write", [True, False])

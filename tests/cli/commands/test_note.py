@@ -161,7 +161,7 @@ def test_an_empty_title_is_refused_and_opens_no_editor(folder: Path) -> None:
     one = new("Title")
     done = foldline("note", "edit", one, "--title", "")
     assert done.exit_code == 3
-    assert "a note has a title" in done.stderr
+    assert "a note needs a title" in done.stderr
 
 
 def test_a_date_at_the_end_of_all_calendars_is_shown(

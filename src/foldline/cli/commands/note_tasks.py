@@ -113,7 +113,7 @@ def _undo(notes: Notes, undo: str, output: Output) -> None:
 def _in_order(graph: TaskGraph) -> tuple[TaskState, ...]:
     """Return the tasks in an order in which they can be done, impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
-    return tuple(graph.standings[one] for one in (*graph.order, *behind))
+    return tuple(graph.states[one] for one in (*graph.order, *behind))
 
 
 def _row(one: TaskState) -> dict[str, Any]:
