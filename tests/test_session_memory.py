@@ -363,10 +363,10 @@ def test_a_fallback_memory_is_marked_in_the_receipt():
 def test_a_change_by_another_process_is_no_reason_to_overwrite_it(reopen):
     model = Model(hold=True)
     mine = opened(reopen(), summarizer=model)
-    mine.extend(said(number) for number in range(DUE))
+    mine.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     with opened(reopen(), Config()) as other:
-        other.append(said(DUE))
+        other.append(make_message(DUE))
     model.go_on.set()
     quiet()
     assert mine.memory is None

@@ -228,8 +228,8 @@ def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
         pieces += (command[place:start], fed)
         place = end
     text = "".join((*pieces, command[place:]))
-    *lines, last = text.rstrip().split("\n")
-    return "\n".join((*map(_with_end, lines), last)) + text[len(text.rstrip()) :]
+    *before, last = text.rstrip().split("\n")
+    return "\n".join((*map(_with_end, before), last)) + text[len(text.rstrip()) :]
 
 
 def _with_end(line: str) -> str:
