@@ -119,7 +119,7 @@ def _find_changes(
 
 def _find_open_file(call: ToolCall, answer: Part | None) -> Iterator[tuple[str, str]]:
     """Yield the file that an editor had open when it changed something, with what it did."""
-    if not isinstance(answer, ToolResult):
+    if not isinstance(answer, ToolResult) or "[File: " not in answer.text[:REPORTED]:
         return
     window = _WINDOW.search(answer.text[:REPORTED])
     done = _EDITING.match(call.name) or _EDITING.match(call.arguments)
