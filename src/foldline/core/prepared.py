@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # `hashlib` would load OpenSSL
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 
 from foldline.core.limits import Spent
 from foldline.core.validation import whole

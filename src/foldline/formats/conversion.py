@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # `hashlib` would load OpenSSL
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import takewhile
 from typing import Any
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from _blake2 import blake2b  # `hashlib` would load OpenSSL
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import Evicted

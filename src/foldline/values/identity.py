@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from _blake2 import blake2b  # `hashlib` would load OpenSSL
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from typing import Any
 
 from foldline.values.messages import (

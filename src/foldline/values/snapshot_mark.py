@@ -8,9 +8,9 @@ The first line ends with a checksum over the text and its length in characters, 
 from __future__ import annotations
 
 import re
+from _blake2 import blake2b  # `hashlib` would load OpenSSL
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 
 from foldline.lazy import lazy_pattern
 
