@@ -128,7 +128,7 @@ class _Composer:
         self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
         self.judge = Judge(view.names, Focus.of(context.focus))
-        self.query = Query.of(view.messages, context.focus)
+        self.focus = context.focus
         self.sources = sorted(reading.sources, key=lambda source: (source.step, source.place))
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
@@ -174,7 +174,8 @@ class _Composer:
     ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
         source = self.sources[number]
-        offered = offers(condense_text(source.text), self.query, share)
+        query = Query.of(self.view.messages, self.focus)
+        offered = offers(condense_text(source.text), query, share)
         self.sources[number] = replace(source, text="\n".join(offered.lines))
         ends = list(accumulate(len(line) + 1 for line in offered.lines))
         slices = [
