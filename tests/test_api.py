@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -228,3 +230,20 @@ def test_a_budget_is_written_as_on_the_command_line():
     assert compact(messages, budget="2k").receipt.budget == 2_000
     with pytest.raises(BudgetError, match="is no amount"):
         compact(messages, budget="some")
+
+
+def test_a_first_compaction_neither_compiles_code_nor_loads_what_it_does_not_need():
+    code = (
+        "import sys, foldline, foldline.tokens.choose; compiled = [];"
+        "sys.addaudithook(lambda event, args: event == 'compile' and compiled.append(args));"
+        "messages = [{'role': 'user', 'content': f'question {n} ' * 9} for n in range(60)];"
+        "estimate = foldline.tokens.choose.choose_counter(prefer='estimate');"
+        "r = foldline.compact(messages, budget=600, counter=estimate).receipt;"
+        "slow = {'_hashlib', 'dataclasses', 'inspect', 'pkgutil', 'tomllib'} & set(sys.modules);"
+        "print(r.status, compiled, slow or '')"
+    )
+    out = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert out.stdout.split() == ["compacted", "[]"]

@@ -1,7 +1,5 @@
 """Focus: what the caller wants to be kept above all, as words to look for in a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
