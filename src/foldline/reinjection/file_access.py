@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
@@ -278,6 +277,8 @@ def _find_command_paths(value: Any) -> Iterator[str]:
     folder, rest = (moved[1], command[moved.end() :]) if moved else ("", command)
     if any(sign in rest for sign in "|;&<>`$(*?\n"):
         return
+    import shlex  # only who reads the commands of a shell needs it
+
     try:
         program, *words = shlex.split(rest)
     except ValueError:
