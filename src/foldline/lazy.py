@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from operator import itemgetter
-from os import sep
 from typing import Any, Final, cast
 
 
@@ -89,5 +88,5 @@ def read_data(package: str, name: str) -> bytes:
         OSError: There is no such file.
     """
     module: Any = import_module(package)
-    data: bytes = module.__spec__.loader.get_data(f"{module.__path__[0]}{sep}{name}")
+    data: bytes = module.__spec__.loader.get_data(f"{module.__path__[0]}/{name}")
     return data
