@@ -82,11 +82,9 @@ def join_command(given: Any) -> str:
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
         return ""
     is_shell = len(given) > 1 and _SHELL_OPTION.fullmatch(given[-2]) is not None
-    if is_shell:
-        return given[-1]
     import shlex  # few tools take a command as a list
 
-    return shlex.join(given)
+    return given[-1] if is_shell else shlex.join(given)
 
 
 def script_commands(text: str) -> str:
