@@ -23,9 +23,7 @@ from foldline.snapshot.choice import Choice, Ranking
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
-from foldline.snapshot.line_scoring import condense_text, offers
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
@@ -173,6 +171,10 @@ class _Composer:
         self, number: int, share: float
     ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
+        # Imported here: few histories hold such an output.
+        from foldline.snapshot.line_scoring import condense_text, offers
+        from foldline.snapshot.query import Query
+
         source = self.sources[number]
         query = Query.of(self.view.messages, self.focus)
         offered = offers(condense_text(source.text), query, share)
