@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -228,3 +230,24 @@ def test_a_budget_accepts_the_notation_of_the_command_line():
     assert compact(messages, budget="2k").receipt.budget == 2_000
     with pytest.raises(BudgetError, match="is not an amount"):
         compact(messages, budget="some")
+
+
+FIRST = """
+import sys
+made = []
+sys.addaudithook(lambda event, given: event == "compile" and made.append(given))
+import foldline
+from foldline.tokens.choose import choose_counter
+messages = [{"role": "user", "content": f"question {n} " * 9} for n in range(60)]
+done = foldline.compact(messages, budget=600, counter=choose_counter(prefer="estimate"))
+assert done.receipt.status == "compacted"
+slow = {"_hashlib", "base64", "dataclasses", "inspect", "pkgutil", "shlex", "tomllib"}
+named_tuple = b"lambda _cls"
+code = [code for code, file in made if file == "<string>" and not code.startswith(named_tuple)]
+print(slow.intersection(sys.modules) or "", code or "")
+"""
+
+
+def test_a_first_compaction_makes_no_code_and_loads_no_slow_module():
+    out = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == ""

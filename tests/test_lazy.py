@@ -5,11 +5,12 @@ import pickle
 import re
 import subprocess
 import sys
+from zipfile import ZipFile
 
 import pytest
 from tests.architecture.sources import PACKAGE
 
-from foldline.lazy import attach_stub, lazy_pattern
+from foldline.lazy import attach_stub, lazy_pattern, read_data
 
 
 def test_a_lazy_pattern_matches_like_the_compiled_one():
@@ -96,3 +97,14 @@ def test_every_name_of_every_stub_is_found():
         assert names()
         for name in names():
             assert load(name) is not None
+
+
+def test_a_file_of_a_package_is_read_wherever_the_package_lies(tmp_path, monkeypatch):
+    with ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("packed_example/__init__.py", "")
+        archive.writestr("packed_example/data.txt", "words")
+    monkeypatch.syspath_prepend(tmp_path / "packed.zip")
+    assert read_data("packed_example", "data.txt") == b"words"
+    assert read_data("foldline", "py.typed") == (PACKAGE / "py.typed").read_bytes()
+    with pytest.raises(OSError, match="nothing"):
+        read_data("packed_example", "nothing.txt")

@@ -15,9 +15,13 @@ from foldline.redaction import HIDDEN, redact_json
         ("sk-proj-AAAAbbbbCCCCdddd1234", "AAAAbbbb"),
         ("Authorization: Bearer abcdefghijkl.mnop", "abcdefghijkl"),
         ("bearer  0123456789abcdef", "0123456789"),
+        ("basic dXNlcjpodW50ZXIy", "dXNlcjpodW50ZXIy"),
         ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "SyA0123"),
         ("ghp_0123456789abcdefghijABCDEFGHIJ", "0123456789"),
         ("AKIAABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("ASIAABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("github_pat_0123456789abcdefghij", "0123456789"),
+        ("hf_0123456789abcdefghij", "0123456789"),
         ("xoxb-1234567890-abcdef", "1234567890"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "zdWIi"),
         ("api_key='supersecretvalue'", "supersecret"),
@@ -32,6 +36,8 @@ from foldline.redaction import HIDDEN, redact_json
 def test_a_secret_is_redacted_at_any_position(text: str, secret: str) -> None:
     assert secret in text
     assert secret not in redact_json(text)
+    assert secret.upper() not in redact_json(text.upper())
+    assert secret.lower() not in redact_json(text.lower())
     assert HIDDEN in redact_json(text)
     assert secret not in str(redact_json({"a": [{"b": text}], "c": (text,)}))
 

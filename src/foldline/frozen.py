@@ -223,7 +223,7 @@ def frozen(kind: Kind) -> Kind:
     """
     space = dict(vars(kind))
     every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
-    slots = ["__dict__"] * any(isinstance(value, cached_property) for value in space.values())
+    slots = ["__dict__"] * (cached_property in map(type, space.values()))
     for name, hint in space.get("__annotations__", {}).items():
         if not str(hint).startswith(("ClassVar", "typing.ClassVar")):
             slots += [] if name in every else [name]
@@ -246,9 +246,10 @@ def frozen(kind: Kind) -> Kind:
 
 def _read_field(name: str, given: Any) -> Field:
     found: Field = given if isinstance(given, Field) else field(default=given)
-    if type(found.default).__module__ == "dataclasses":
+    kind = type(found.default)
+    if kind.__module__ == "dataclasses":
         raise TypeError(f"{name} is described by the field of another module")
-    if isinstance(found.default, (list, dict, set)):
+    if kind.__hash__ is None:
         raise ValueError(f"{name} needs a default_factory: its default could be changed")
     found.name = name
     return found

@@ -1,5 +1,5 @@
 """
-Objects created on first use, so that importing Foldline stays cheap: patterns, and public names.
+Objects created on first use, so that importing Foldline stays cheap: patterns, public names, data.
 
 A package lists its public names once, as imports in its ``__init__.pyi``: type checkers read that
 file, and so does the package at run time. The library `lazy-loader` works like this; importing
@@ -76,7 +76,17 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 def _exports(package: str) -> dict[str, str]:
     """Map each name that the stub of a package imports to the module it comes from, sorted."""
-    from pkgutil import get_data  # imported on first use
-
-    stub = (get_data(package, "__init__.pyi") or b"").decode()
+    stub = read_data(package, "__init__.pyi").decode()
     return {name: module for module, name in sorted(_IMPORT.findall(stub), key=itemgetter(1))}
+
+
+def read_data(package: str, name: str) -> bytes:
+    """
+    Return a file of a package, as `pkgutil.get_data` does, without all that it imports.
+
+    Raises:
+        OSError: There is no such file.
+    """
+    module: Any = import_module(package)
+    data: bytes = module.__spec__.loader.get_data(f"{module.__path__[0]}/{name}")
+    return data

@@ -17,9 +17,9 @@ from foldline.tokens.estimate import (
     FAMILIES,
     FEATURES,
     PAIR_CLASSES,
-    WEIGHTS,
     estimate,
     features,
+    weights,
     wide_counts,
 )
 from foldline.tokens.splintr import SplintrCounter
@@ -202,7 +202,7 @@ def test_counts_where_other_scripts_meet_ascii() -> None:
 
 
 def test_every_family_weighs_every_feature() -> None:
-    assert {len(weights) for weights in WEIGHTS.values()} == {len(FEATURES)}
+    assert {len(weights(family)) for family in FAMILIES} == {len(FEATURES)}
 
 
 def test_time_grows_with_length_alone() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 
+from foldline.blake2 import blake2b
 from foldline.core.limits import Spent
 from foldline.core.validation import whole
 from foldline.errors import BudgetError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
@@ -123,7 +123,7 @@ def _string(block: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = block.get(key)
         if isinstance(value, bytes):
-            return b64encode(value).decode("ascii")
+            return b2a_base64(value, newline=False).decode("ascii")
         if isinstance(value, str) and value:
             return value
     return ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import takewhile
 from typing import Any
 
+from foldline.blake2 import blake2b
 from foldline.frozen import replace
 from foldline.lazy import lazy_pattern
 from foldline.values.groups import Site, pair

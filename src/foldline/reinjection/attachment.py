@@ -11,9 +11,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
+from foldline.blake2 import blake2b
 from foldline.core.strategy import Evicted
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern

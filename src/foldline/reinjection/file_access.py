@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
@@ -280,6 +279,8 @@ def _find_command_paths(value: Any) -> Iterator[str]:
     program = rest[: rest.find(" ")]
     if program not in SHOWING or any(sign in rest for sign in "|;&<>`$(*?\n"):
         return
+    import shlex  # only who reads the commands of a shell needs it
+
     try:
         words = shlex.split(rest)[1:]
     except ValueError:

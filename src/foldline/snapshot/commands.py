@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise
 from typing import Any, Final
@@ -96,6 +95,8 @@ def join_command(given: Any) -> str:
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
         return ""
     is_shell = len(given) > 1 and _SHELL_OPTION.fullmatch(given[-2]) is not None
+    import shlex  # few tools take a command as a list
+
     return given[-1] if is_shell else shlex.join(given)
 
 

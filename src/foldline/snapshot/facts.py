@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
@@ -164,7 +164,8 @@ def _complete_line(lines: Sequence[str], place: int) -> str:
     return f"{line} {next(filter(None, behind), '')}".rstrip()
 
 
-class _Aim(NamedTuple):
+@frozen
+class _Aim:
     """
     What a call is after: an edit its file, a command itself, any other its arguments.
 

@@ -78,13 +78,14 @@ ASKING: Final = ("?", "？")
 """How a last statement ends that asks the user something: its doubts are for him to settle."""
 
 _DOUBT = lazy_pattern(
-    r"[MmPpWwHhLlIiNnGgSsCc?可也或让等]"
+    r"[MmPpWwHhLlIiNnGgSsCc?]"
     r"(?:(?<!\w.)(?:(?<=[Mm])(?i:aybe|ight)|(?<=[Pp])(?i:erhaps|robably|ossibl[ey])"
     r"|(?<=[Ww])(?i:ait|hat if|hy would)|(?<=[Hh])(?i:mm+)|(?<=[Ll])(?i:et me|et's)"
     r"|(?<=[Ii])(?i: think| wonder)|(?<=[Nn])(?i:ot sure)|(?<=[Gg])(?i:uess)"
     r"|(?<=[Ss])(?i:eems?)|(?<=[Cc])(?i:ould be))\b"
-    r"|(?<=\?)(?=\s|\Z)|(?<=可)能|(?<=也)许|(?<=或)许|(?<=让)我|(?<=等)等)"
+    r"|(?<=\?)(?=\s|\Z))"
 )
+_DOUBT_ELSEWHERE = lazy_pattern("可能|也许|或许|让我|等等")
 
 WORDLESS, LEAST = 0.6, 10
 """
@@ -116,15 +117,14 @@ SIZE_POWER: Final = 0.6
 FOCUSED: Final = 6.0
 """How much more a statement is worth that has all of what the caller wants to be kept."""
 
-_REASONS = re.findall(
-    r"\S+",
+_REASONS = str.split(
     "because since always root cause caused causes why so instead decided decision decide must "
     "never only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing "
     "works worked working found turns problem issue bug confirmed done remaining remains next "
     "still should need needs needed require requires required reason already currently default "
     "option recommend recommended prefer added removed changed created updated passes passed pass "
     "implemented implement complete completed however but means expects expected returns return "
-    "unless until before after wrong correct missing unused",
+    "unless until before after wrong correct missing unused"
 )
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
@@ -304,7 +304,7 @@ def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tupl
             if is_pasted and len(text) > PASTED_BLOCK:
                 share *= _share_of_prose(text)
             if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
-                share /= 1 + DOUBTED * len(_DOUBT.findall(text))
+                share /= 1 + DOUBTED * _count(text, _DOUBT, _DOUBT_ELSEWHERE)
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
             yield BASE, share if speaker in PEOPLE or _has_letters(text) else 0.0
@@ -323,6 +323,12 @@ def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> boo
     if pattern.search(text):
         return True
     return not text.isascii() and elsewhere.search(text) is not None
+
+
+def _count(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> int:
+    """Count a pattern in a text, and that of scripts beyond ASCII."""
+    beyond = 0 if text.isascii() else len(elsewhere.findall(text))
+    return len(pattern.findall(text)) + beyond
 
 
 def _is_encoded(text: str) -> bool:

@@ -8,16 +8,14 @@ messages that must stay although they are too large; and the `Truncate` rung as 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
 from foldline.outputs.verdict import failing_note
-from foldline.snapshot.excerpt import Style, excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
-from foldline.snapshot.query import Query
 from foldline.snapshot.sources import is_report
 from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
@@ -30,6 +28,9 @@ from foldline.values.provider_rules import ANY_ORDER
 from foldline.values.snapshot_mark import first_line, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
+
+if TYPE_CHECKING:
+    from foldline.snapshot.excerpt import Style
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
@@ -87,6 +88,8 @@ def bound(
             name = part_handle(handle, message, index)
             text = part.text
             if tokens > outputs.hard:
+                from foldline.snapshot.excerpt import excerpt  # only giant outputs need it
+
                 text = excerpt(text, outputs.soft, counter, handle=name, style=outputs.style)
             text = _within_lines(text, outputs, name)
             edits.append(Rewrite(message.id, index, text, "truncate", name, keep_media=True))
@@ -190,6 +193,9 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
     elif isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
+        from foldline.snapshot.excerpt import excerpt, paragraphs  # only giant parts need it
+        from foldline.snapshot.query import Query
+
         whole, lead = _text_of(part), find_lead(message, site.part)
         # A line before a text may cost a little more than by itself.
         front = view.counter.text(seal_text(lead)) + 2 if lead else 0

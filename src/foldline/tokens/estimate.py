@@ -57,12 +57,11 @@ from functools import cache
 from itertools import repeat
 from math import ceil
 from operator import add, mul
-from pkgutil import get_data
 from typing import ClassVar, Final
 from zlib import decompress
 
 from foldline.frozen import frozen
-from foldline.lazy import lazy_pattern
+from foldline.lazy import lazy_pattern, read_data
 from foldline.tokens.choose import DEFAULT_FAMILY
 
 CHARACTER_CLASSES: Final = 16
@@ -104,10 +103,7 @@ def _pair_classes(units: bytes) -> bytes:
 
 @cache
 def _classes() -> bytes:
-    from pkgutil import get_data  # slow to import, and not needed for ASCII
-
-    packed = get_data(__package__, CLASSES_FILE)
-    return decompress(packed or b"")
+    return decompress(read_data(__package__, CLASSES_FILE))
 
 
 @cache
@@ -131,12 +127,12 @@ def _pairs() -> dict[int, int]:
 WEIGHTS_FILE: Final = "weights.txt"
 """The names of the families; then a row per feature: thousandths of a token each, and its name."""
 
-_HEAD, *_ROWS = (get_data(__package__, WEIGHTS_FILE) or b"").decode("ascii").splitlines()
+_HEAD, *_ROWS = read_data(__package__, WEIGHTS_FILE).decode("ascii").splitlines()
 
 FAMILIES: Final = tuple(_HEAD.split())
 """The estimated vocabularies, in the order of the columns."""
 
-FEATURES: Final = tuple(row.split(maxsplit=len(FAMILIES))[-1] for row in _ROWS)
+*_WEIGHTS, FEATURES = zip(*(row.split(maxsplit=len(FAMILIES)) for row in _ROWS), strict=True)
 """
 The features, in the order of the rows; those from "run of wide characters" on are counted only in
 non-ASCII texts. `features` counts in the same order: a new one starts as a row of zeros, which
@@ -145,11 +141,11 @@ non-ASCII texts. `features` counts in the same order: a new one starts as a row 
 A mark is ASCII that is neither letter, digit, blank (space, tab) nor newline.
 """
 
-WEIGHTS: Final = {
-    family: tuple(int(row.split()[column]) / 1_000 for row in _ROWS)
-    for column, family in enumerate(FAMILIES)
-}
-"""The weights of every family, in tokens, in the order of ``FEATURES``."""
+
+@cache
+def weights(family: str) -> tuple[float, ...]:
+    """Return the weights of one of the ``FAMILIES``, in tokens, in the order of ``FEATURES``."""
+    return tuple([int(weight) / 1_000 for weight in _WEIGHTS[FAMILIES.index(family)]])
 
 
 LETTER, UPPER, DIGIT, BLANK, NEWLINE, MARK, WIDE, CONSONANT = range(8)
@@ -177,7 +173,8 @@ def _class_of(byte: int) -> int:
 
 
 _CLASSES = bytes(map(_class_of, range(256)))
-_PLANES = [int.from_bytes(bytes([1 << bit]) * CHUNK, "little") for bit in range(8)]
+_ONES = int.from_bytes(b"\x01" * CHUNK, "little")
+_PLANES = [_ONES << bit for bit in range(8)]
 _BYTE = FEATURES.index("byte")
 _WIDE_RUN = FEATURES.index("run of wide characters")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -190,17 +187,20 @@ def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
 
     Args:
         text: Any string; lone surrogates and special-token text are plain characters.
-        family: Vocabulary to estimate, a key of ``WEIGHTS``; an unknown one means o200k.
+        family: Vocabulary to estimate, one of ``FAMILIES``; an unknown one means o200k.
 
     Returns:
         Tokens: 0 for the empty text, at least 1 for any other.
     """
     if not text:
         return 0
-    weights = WEIGHTS.get(family) or WEIGHTS[DEFAULT_FAMILY]
     counts = features(text)
-    tokens: float = sum(map(mul, weights, counts))
+    tokens: float = sum(map(mul, weights(_nearest(family)), counts))
     return max(round(tokens), ceil(counts[_BYTE] / LONGEST_TOKEN))
+
+
+def _nearest(family: str) -> str:
+    return family if family in FAMILIES else DEFAULT_FAMILY
 
 
 def features(text: str) -> list[int]:
@@ -276,8 +276,8 @@ class EstimatedCounter:
 
     @property
     def name(self) -> str:
-        """``estimate:`` and the family of the weights."""
-        return f"estimate:{self.family if self.family in WEIGHTS else DEFAULT_FAMILY}"
+        """``estimate:`` and the family whose weights are used."""
+        return f"estimate:{_nearest(self.family)}"
 
     def count(self, text: str) -> int:
         """Estimate the tokens of ``text``: 0 for the empty text, never an exception."""

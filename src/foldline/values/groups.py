@@ -7,8 +7,6 @@ bound to them, found by union-find over the calls. Calls and results pair by id 
 else is a group of one.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias

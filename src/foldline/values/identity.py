@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from typing import Any
 
+from foldline.blake2 import blake2b
 from foldline.values.messages import (
     Media,
     Message,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 
+from foldline.blake2 import blake2b
 from foldline.lazy import lazy_pattern
 
 SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
