@@ -1,4 +1,4 @@
-"""BLAKE2b as in `hashlib`, which loads OpenSSL: milliseconds that a first compaction need not wait."""
+"""BLAKE2b as in `hashlib`, but without OpenSSL, which takes milliseconds to load."""
 
 from __future__ import annotations
 
