@@ -99,7 +99,7 @@ def test_providers_have_names():
     assert resolve_upstream("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
 
 
-def test_a_port_that_is_taken_is_told(serve):
-    port = int(serve().url.rpartition(":")[2])
+def test_a_port_that_is_taken_is_told(upstream):
+    port = upstream.server_address[1]
     with pytest.raises(InputError, match="listen"):
         ProxyServer("anthropic", ProxyOptions(Config()), port=port).run(print)
