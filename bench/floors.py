@@ -100,7 +100,7 @@ def _goals(part: str, words: tuple[str, ...]) -> Figures:
     Return the goals of a small run of a part; those to minimize are negated.
 
     Raises:
-        RuntimeError: The part failed.
+        RuntimeError: The part failed, or does not hold a goal.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "section.json"
@@ -111,6 +111,8 @@ def _goals(part: str, words: tuple[str, ...]) -> Figures:
         if ran.returncode:
             raise RuntimeError(f"bench/{part}.py failed: {ran.stderr[-500:]}")
         section = read_section(json.loads(out.read_text(encoding="utf-8")))
+    if missed := [goal for goal in section.goals if not goal.held]:
+        raise RuntimeError(f"bench/{part}.py does not hold its goals: {missed}")
     return {
         f"{part}: {goal.what}": goal.value if goal.most is None else 0.0 - goal.value
         for goal in section.goals

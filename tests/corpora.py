@@ -65,11 +65,13 @@ class Killing(Scan):
 
     Args:
         victim: The number of a process; 0 for the worker, -1 for its parent.
-        marker: A file that is made before, so that it happens once; "" for every time.
+        marker: A file that is made longer by a byte before each time.
+        times: How often at most.
     """
 
-    victim: int = 0
     marker: str = ""
+    victim: int = 0
+    times: int = 1
 
     name: ClassVar[str] = "scan"
 
@@ -85,10 +87,10 @@ class Killing(Scan):
         return rows
 
     def _kill(self) -> None:
-        if self.marker:
-            if Path(self.marker).exists():
+        with Path(self.marker).open("ab") as marker:
+            if marker.tell() >= self.times:
                 return
-            Path(self.marker).touch()
+            marker.write(b"x")
         victim = {0: os.getpid(), -1: os.getppid()}.get(self.victim, self.victim)
         os.kill(victim, signal.SIGKILL)
 

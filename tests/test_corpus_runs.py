@@ -8,8 +8,10 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.children import launch
@@ -84,21 +86,22 @@ def scanned_here(corpus: Path, out: Path, operation: Scan | None = None) -> dict
     "operation", [Scan(), Compact(budget=0.5), MeasureRetention(budgets=(0.5,)), BuildIndex()]
 )
 def test_the_output_is_the_same_bytes_for_no_worker_and_two(corpus, tmp_path, operation):
+    before = multiprocessing.active_children()
     one = scanned_here(corpus, tmp_path / "none", operation)
     two = scanned(corpus, tmp_path / "two", operation, workers=2)
     assert sum(name.startswith("parts") for name in one) > 1
     assert one == two
-    assert multiprocessing.active_children() == []
+    assert multiprocessing.active_children() == before
 
 
 def test_the_output_is_the_same_bytes_in_any_folder(corpus, tmp_path):
-    local = scanned(corpus, tmp_path / "local", workers=1)
-    assert scanned(corpus, tmp_path / "dask", engine="dask", workers=2) == local
+    before, here = multiprocessing.active_children(), scanned_here(corpus, tmp_path / "here")
+    assert scanned(corpus, tmp_path / "dask", engine="dask", workers=1) == here
     with ThreadPoolExecutor(2) as pool:
-        assert scanned(corpus, tmp_path / "threads", client=pool) == local
+        assert scanned(corpus, tmp_path / "threads", client=pool) == here
     threaded = pytest.importorskip("dask.threaded")
-    assert scanned(corpus, tmp_path / "graph", client=threaded.get) == local
-    assert multiprocessing.active_children() == []
+    assert scanned(corpus, tmp_path / "graph", client=threaded.get) == here
+    assert multiprocessing.active_children() == before
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_path):
@@ -113,28 +116,6 @@ def test_a_worker_runs_regardless_of_the_memory_of_its_parent(corpus, tmp_path):
     scanned(corpus, tmp_path / "out", Signing(book=str(book)), workers=2)
     signed = book.read_text().split()
     assert len(set(signed)) <= 2 < len(signed), len(much)
-
-
-def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_path):
-    operation = Killing(marker=str(tmp_path / "marker"))
-    killed = scanned(corpus, tmp_path / "killed", operation, engine="dask", workers=2)
-    assert (tmp_path / "marker").exists()
-    assert scanned_here(corpus, tmp_path / "calm", operation) == killed
-    assert multiprocessing.active_children() == []
-
-
-@pytest.mark.parametrize("engine", ["local", "dask"])
-def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
-    corpus, tmp_path, engine
-):
-    report = run(Killing(), [str(corpus)], str(tmp_path), engine=engine, workers=2)
-    lost = [path for path, _, why in report.failures if "workers died of it" in why]
-    assert lost == [str(corpus / "day-2" / "session-044.json")]
-    assert (report.failed, report.totals["conversations"]) == (3, 79)
-    assert report.parts == len(list((tmp_path / "parts").iterdir()))
-    again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
-    assert 0 < again.resumed < again.parts
-    assert again.failed == report.failed
 
 
 def test_a_killed_run_leaves_no_process_and_resumes(tmp_path):
@@ -170,18 +151,6 @@ def test_a_run_whose_scheduler_is_killed_reports_it_and_resumes(corpus, tmp_path
     assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"]
     again = scanned(corpus, tmp_path / "out", operation, workers=2)
     assert again == scanned_here(corpus, tmp_path / "calm", operation)
-
-
-def test_a_client_of_the_caller_stays_open(corpus, tmp_path):
-    with cluster(1, 2**30) as client:
-        first = scanned(corpus, tmp_path / "a", client=client)
-        assert client.status == "running"
-        assert scanned(corpus, tmp_path / "b", client=client) == first
-
-
-def test_a_cluster_takes_no_port_that_another_one_may_have():
-    with cluster(1, 2**30) as client:
-        assert client.scheduler_info()["services"]["dashboard"] != DASHBOARD_PORT
 
 
 def test_a_finished_run_is_not_repeated(corpus, tmp_path):
@@ -247,3 +216,48 @@ def test_every_failing_file_has_a_row_with_its_reason(corpus, tmp_path):
     assert "broken JSON" in rows[0]["error"]
     assert "gzip" in rows[1]["error"]
     assert {row["tokens"] for row in rows} == {None}
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    """A client of a cluster that gives a task up when a second worker has died of it."""
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), cluster(2, 2**30) as it:
+        yield it
+
+
+def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, dask, tmp_path):
+    operation = Killing(marker=str(tmp_path / "marker"))
+    killed = scanned(corpus, tmp_path / "killed", operation, client=dask)
+    assert (tmp_path / "marker").exists()
+    assert scanned_here(corpus, tmp_path / "calm", operation) == killed
+
+
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
+    corpus, request, tmp_path, engine
+):
+    marker, out = tmp_path / "marker", tmp_path / "out"
+    operation = Killing(marker=str(marker), times=100)
+    client = request.getfixturevalue("dask") if engine == "dask" else None
+    report = run(operation, [str(corpus)], str(out), client=client, workers=2)
+    lost = [path for path, _, why in report.failures if "workers died of it" in why]
+    assert lost == [str(corpus / "day-2" / "session-044.json")]
+    assert (report.failed, report.totals["conversations"]) == (3, 79)
+    assert report.parts == len(list((out / "parts").iterdir()))
+    marker.write_bytes(b"x" * operation.times)
+    with ThreadPoolExecutor(1) as pool:
+        again = run(operation, [str(corpus)], str(out), client=pool)
+    assert 0 < again.resumed < again.parts
+    assert (again.failed, again.totals["conversations"]) == (2, 80)
+
+
+def test_a_client_of_the_caller_stays_open(corpus, dask, tmp_path):
+    first = scanned(corpus, tmp_path / "a", client=dask)
+    assert dask.status == "running"
+    assert scanned(corpus, tmp_path / "b", client=dask) == first
+
+
+def test_a_cluster_takes_no_port_that_another_one_may_have(dask):
+    assert dask.scheduler_info()["services"]["dashboard"] != DASHBOARD_PORT

@@ -39,6 +39,7 @@ def test_no_comment_leaves_something_for_later():
     assert {
         f"{relative(path)}: {comment}"
         for path in modules()
+        if LEFT_FOR_LATER.search(path.read_text("utf-8"))
         for comment in _comments(path)
         if LEFT_FOR_LATER.search(comment)
     } == set()

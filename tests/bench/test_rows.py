@@ -1,14 +1,10 @@
 """Requested rows: how the bench rates what is left."""
 
-import json
-from argparse import Namespace
-
 import pytest
 
 import foldline
 import rows
 from made_outputs import MAKERS, made_outputs
-from stored_section import read_section
 
 CASES = rows.cases(len(MAKERS), 5, every=False)
 
@@ -45,10 +41,3 @@ def test_both_formats_hold_the_same_output():
         (block,) = case.blocks()[-1]["content"]
         assert block["content"] == case.output.text
         foldline.compact(case.blocks(), format="anthropic", budget=100_000)
-
-
-@pytest.mark.slow
-def test_the_quick_run_holds_its_goals():
-    found = rows.section(Namespace(quick=True, seed=rows.SEED, peers=""))
-    assert all(goal.held for goal in found.goals), [goal for goal in found.goals if not goal.held]
-    assert read_section(json.loads(json.dumps(found.to_json()))) == found

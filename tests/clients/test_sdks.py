@@ -9,13 +9,14 @@ from typing import TypeAlias
 
 import httpx2
 import pytest
-from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, through
+from tests.clients.proxied import DONE, Script, check_session, printed, through
 from tests.clients.sdk_agents import AGENTS, CHAT_TOOLS, CLAUDE_TOOLS, LINES, RESPONSES_TOOLS
 
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import CallTool
 
-WINDOW = 20_000
+WINDOW = 10_000
+SESSION_TURNS = 30
 Way: TypeAlias = tuple[Script, ScriptedServer, str]
 """A provider, the source of its answers, and its address."""
 
@@ -26,17 +27,17 @@ def call(turn: int) -> CallTool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
-def test_a_session_of_sixty_tool_turns_survives_three_compactions(
+def test_a_session_of_thirty_tool_turns_survives_three_compactions(
     agent: Callable[[str], str], tmp_path: Path
 ) -> None:
-    script = Script(call)
+    script = Script(call, SESSION_TURNS)
     with ScriptedServer(script) as server, through(server, tmp_path, WINDOW) as proxy:
         assert agent(proxy.address) == DONE
         check_session(server, script, proxy, 3)
         last = server.requests[-1]
     assert set(script.tools) == {script.tools[0]}
     assert "print_turn" in script.tools[0]
-    assert printed(TURNS, LINES) in last.text
+    assert printed(SESSION_TURNS, LINES) in last.text
 
 
 REQUESTS = {

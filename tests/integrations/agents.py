@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.nightly import NIGHTLY
+
 from foldline.testing.scripted.request import ReceivedRequest
 from foldline.testing.scripted.steps import (
     Answer,
@@ -33,9 +35,9 @@ AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"
 """The models that requests ask for: who is asked is told by the name."""
 
 WINDOW = 6_000
-"""The window that the agents are given, in tokens: a run of 100 turns fills it many times."""
+"""The window that the agents are given, in tokens: a run of 40 turns fills it many times."""
 
-TURNS = 100
+TURNS = 100 if NIGHTLY else 40
 """Turns of the long run; each framework is taken through it in one way."""
 
 FEWER = 40

@@ -382,7 +382,7 @@ def test_another_model_object_may_write_the_summaries():
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "K41", "H8")
-def test_a_hundred_turns_with_a_fault_at_every_request():
+def test_many_turns_with_a_fault_at_every_request():
     async def conversation(talk: Talk) -> None:
         said = await agents.arun(talk.say)
         assert compactions(talk.session) >= 3

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,12 +138,13 @@ class Answer:
 
 @dataclass
 class Proxy:
-    """A proxy, and a client of it."""
+    """A proxy, and a client of it; ``since`` counts lines of its log that are not looked at."""
 
     child: Child
     url: str
     log: Any
     path: str = "/v1/messages"
+    since: int = 0
     headers: dict[str, str] = field(default_factory=lambda: {"x-api-key": KEY})
 
     def connect(self) -> http.client.HTTPConnection:
@@ -170,7 +172,14 @@ class Proxy:
         return json.loads(self.send(None, "/healthz", "GET").body)
 
     def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [json.loads(line) for line in self.log.read_text().splitlines()[self.since :]]
+
+    def begin(self) -> None:
+        """Wait for the end of earlier requests, and look at no line of theirs."""
+        end = monotonic() + PATIENCE
+        while self.totals()["in_flight"]:
+            assert monotonic() < end, self.log.read_text()
+        self.since += len(self.lines())
 
     def stop(self) -> int:
         self.child.terminate()
@@ -219,6 +228,8 @@ def running(tmp_path_factory) -> Iterator[tuple[Upstream, Proxy]]:
 def shared(running) -> tuple[Upstream, Proxy]:
     """The same, reset except for the archive and the totals."""
     server, proxy = running
+    proxy.begin()
+    server.gone.clear()
     server.sent, server.reply = [], lambda _: plain(answer())
     return server, proxy
 

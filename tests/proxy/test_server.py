@@ -99,7 +99,7 @@ def test_providers_can_be_given_by_name():
     assert resolve_upstream("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
 
 
-def test_a_port_in_use_is_reported(serve):
-    port = int(serve().url.rpartition(":")[2])
+def test_a_port_in_use_is_reported(upstream):
+    port = upstream.server_address[1]
     with pytest.raises(InputError, match="listen"):
         ProxyServer("anthropic", ProxyOptions(Config()), port=port).run(print)

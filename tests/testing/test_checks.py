@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass, replace
 
 import pytest
+from hypothesis import Phase, settings
 
 import foldline
 from foldline.core.strategy import Plan, Policy, Rung
@@ -158,7 +159,17 @@ def test_a_failed_compaction_must_return_the_input_object():
         check_compaction(result, history(), 10, counter=COUNTER)
 
 
-def test_a_custom_policy_is_checked_on_generated_histories():
+@pytest.fixture
+def unshrunk():
+    """Have Hypothesis raise the first error, without a search for a smaller example."""
+    name = settings.get_current_profile_name()
+    settings.register_profile("unshrunk", settings.get_profile(name), phases=[Phase.generate])
+    settings.load_profile("unshrunk")
+    yield
+    settings.load_profile(name)
+
+
+def test_a_custom_policy_is_checked_on_generated_histories(unshrunk):
     check_policy("window", examples=15, formats=["anthropic"], counter=COUNTER)
     with pytest.raises(AssertionError, match=r"TASK|VALID|PAIR|UNREAD"):
         check_policy(

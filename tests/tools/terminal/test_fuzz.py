@@ -100,7 +100,7 @@ def state(folder):
 
 
 EXAMPLES = {"suppress_health_check": list(HealthCheck), "database": None}
-LINES = 4_000 if NIGHTLY else 200
+LINES = 4_000 if NIGHTLY else 100
 
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "landlock"])
