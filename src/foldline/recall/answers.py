@@ -37,14 +37,15 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
     """Find the passages that answer a question; what stands in several places comes once."""
     ranked = rank_passages(cut_passages(sections), question)
     least = WORTH * ranked[0][0] if ranked else 0.0
-    kept, also, places = list[RecallPassage](), dict[int, list[str]](), dict[str, int]()
+    kept, also = list[RecallPassage](), dict[int, list[str]]()
+    places = dict[tuple[tuple[str, str], ...], int]()
     for score, passage in ranked:
         if score < least:
             break
         if _is_label(passage):
             continue
-        text = "\n".join(essence(line.text) for line in passage.lines)
-        place = places.setdefault(text, passage.place)
+        content = tuple((line.path, essence(line.text)) for line in passage.lines)
+        place = places.setdefault(content, passage.place)
         if place == passage.place:
             kept.append(passage)
         elif passage.section.handle not in also.setdefault(place, []):

@@ -73,10 +73,15 @@ def write_lines(lines: Sequence[Line]) -> str:
     """Write lines; the name of a JSON value stands before its first line."""
     out, before = list[str](), ""
     for line in lines:
-        name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
-        out.append(f"{name}: {line.text}" if name else line.text)
+        out.append(f"{_name(line, before)}{line.text}")
         before = line.path
     return "\n".join(out)
+
+
+def _name(line: Line, before: str) -> str:
+    """Return what stands before a line behind one of the path ``before``."""
+    name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
+    return f"{name}: " if name else ""
 
 
 def _readable(text: str) -> Iterator[Line]:
@@ -106,14 +111,15 @@ def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     block, size = list[Line](), 0
     for line in lines:
         blank = not line.text.strip()
-        full = size + len(line.text) > MOST
+        length = len(_name(line, block[-1].path if block else "")) + len(line.text)
+        full = size + length > MOST
         if block and (full or (size >= LEAST and (blank or _TITLE.match(line.text)))):
             yield block
             block, size = [], 0
         if blank and not block:
             continue
         block.append(line)
-        size += len(line.text) + 1
+        size += length + 1
     if block:
         yield block
 
