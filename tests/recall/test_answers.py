@@ -1,8 +1,12 @@
 """What of the best passages is written where the room is short."""
 
 import json
+import re
 
+import pytest
 from tests.recall.test_searching import COUNTER, ask, call, folded, result
+
+from foldline.recall import recall
 
 USERS = {
     "users": [
@@ -37,3 +41,85 @@ def test_equal_values_of_other_records_are_not_the_same_answer():
 
     assert "orders[0].notes" in text
     assert "orders[1].notes" in text
+
+
+BUILD = "\n".join([*(f"unit {n} ok" for n in range(200)), "unit 201 FAILED in QueueWorker", "Bye"])
+
+
+@pytest.mark.parametrize("cap", [25, 40, 60, 100, 250])
+def test_the_line_that_matches_stays_and_lines_before_it_give_way(cap):
+    held, handle = output(BUILD)
+
+    text = ask(held, "QueueWorker failure", max_tokens=cap)
+
+    assert text.startswith(f"[{handle} result")
+    assert "\nunit 201 FAILED in QueueWorker" in text
+    assert COUNTER.text(text) <= cap
+
+
+def test_as_many_lines_stand_around_a_match_as_there_is_room_for():
+    held, _ = output(BUILD)
+
+    sizes = [ask(held, "QueueWorker", max_tokens=cap).count("\n") for cap in (30, 60, 300)]
+
+    assert sizes == sorted(set(sizes))
+
+
+def test_what_is_left_out_between_matches_leaves_a_sign():
+    lines = ["first zebra", *(f"{n}" for n in range(20)), "other zebra"]
+    held, handle = output("\n".join(lines))
+
+    text = ask(held, "zebra", max_tokens=25)
+
+    assert text.startswith(f"[{handle} result bash run]\nfirst zebra\n0\n")
+    assert text.endswith("\n19\nother zebra")
+    assert text.count("\n…\n") == 1
+
+
+def test_passages_that_are_left_are_counted_in_the_last_line_however_small_the_answer_is():
+    report = "\n\n".join(f"The zebra number {n} was counted. " * 6 for n in range(9))
+    held, _ = output(report)
+
+    for cap in (60, 100, 250):
+        text = ask(held, "zebra", max_tokens=cap)
+        last = text.rpartition("\n")[2]
+        assert re.fullmatch(r"\[(Cut: lines=\d+ of \w+; )?\d more passages: start=\d\]", last)
+
+
+def test_matching_lines_that_have_no_room_are_named_in_the_last_line():
+    held, handle = output("\n".join(f"the zebra number {n}" for n in range(14)))
+
+    text = ask(held, "zebra", max_tokens=60)
+    lines = re.search(rf"\[Cut: lines=(\d+:\d+) of {handle}\]$", text)
+
+    assert lines is not None
+    missing = recall(held, handle, lines=lines[1]).text.split("\n")
+    assert set(text.split("\n")[1:-1]) | set(missing) == {
+        f"the zebra number {n}" for n in range(14)
+    }
+
+
+@pytest.mark.parametrize("access", [{"lines": "5:"}, {"path": "notes"}])
+def test_numbers_of_missing_lines_are_those_of_all_that_the_handle_recalls(access):
+    notes = "\n".join(["x"] * 6 + [f"the zebra number {n}" for n in range(14)])
+    held, handle = output(json.dumps({"notes": notes}) if "path" in access else notes)
+
+    text = ask(held, "zebra", handle, max_tokens=60, **access)
+
+    where = "that path" if "path" in access else handle
+    first = re.search(rf"\[Cut: lines=(\d+):20 of {where}\]$", text)
+    assert first is not None
+    kept = text.count("the zebra")
+    assert int(first[1]) == 7 + kept
+
+
+def test_a_long_value_is_cut_around_the_word_and_its_path_recalls_it():
+    value = "a " * 100 + "the zebra is here" + " b" * 35
+    held, handle = output(json.dumps({"rows": [{"id": 1}, {"note": value}]}))
+
+    text = ask(held, "zebra", max_tokens=60)
+
+    assert re.search(r"\nrows\[1\]\.note: …[a ]+ the zebra is here[b ]+…\n", text)
+    path = re.search(rf"\[Cut: path=(\S+) of {handle}[;\]]", text.rpartition("\n")[2])
+    assert path is not None
+    assert recall(held, handle, path=path[1]).text == value

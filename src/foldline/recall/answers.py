@@ -9,10 +9,17 @@ from operator import attrgetter
 from typing import Final
 
 from foldline.errors import RecallError
-from foldline.frozen import frozen
+from foldline.frozen import frozen, replace
+from foldline.recall.excerpts import Excerpt, squeeze, widest
 from foldline.recall.fitting import Fits, clip
 from foldline.recall.lines import dedent, essence, merge_prefixes
-from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
+from foldline.recall.ranking import (
+    RecallPassage,
+    RecallQuery,
+    cut_passages,
+    rank_passages,
+    write_lines,
+)
 from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40
@@ -27,8 +34,9 @@ TRIES: Final = 12
 
 @frozen
 class RecallHits:
-    """Passages, the best first, and the handles of others that say the same as each."""
+    """Passages for a question, the best first, and the handles of others that say the same."""
 
+    question: RecallQuery
     passages: list[RecallPassage]
     also: dict[int, list[str]]
 
@@ -50,7 +58,7 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
             kept.append(passage)
         elif passage.section.handle not in also.setdefault(place, []):
             also[place].append(passage.section.handle)
-    return RecallHits(kept, also)
+    return RecallHits(question, kept, also)
 
 
 def check_start(start: int, count: int, what: str) -> None:
@@ -73,20 +81,27 @@ def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
     """
     Write passages, as many as fit, under the headings of their sections.
 
+    Where the room is short, lines around those that match are given up first, then passages, then
+    other lines that match, and then what a long line says besides. The last line says what is
+    left.
+
     Args:
         found: The passages.
         start: How many of them were given before.
         fits: The cap.
     """
     offered = found.passages[start:]
-    chosen: list[RecallPassage] = []
+    chosen: list[Excerpt] = []
     tried = 0
+
+    def fits_too(one: Excerpt) -> bool:
+        return fits(_page([*chosen, one], found, start))
+
     for passage in offered[:PAGE]:
-        trial = [*chosen, passage]
-        if fits(_page(trial, found, start)):
-            chosen = trial
+        if excerpt := widest(passage, found.question, fits_too):
+            chosen.append(excerpt)
         elif not chosen:
-            return clip(_page(trial, found, start), fits)
+            return _write_least(passage, found, start, fits)
         else:
             tried += 1
             if tried == TRIES:
@@ -94,36 +109,52 @@ def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
     return _page(chosen, found, start)
 
 
-def _page(chosen: Sequence[RecallPassage], found: RecallHits, start: int) -> str:
-    """Write passages: sections by their best one, passages of a section in their order."""
-    by_section: dict[int, list[RecallPassage]] = {}
-    for passage in chosen:
-        by_section.setdefault(id(passage.section), []).append(passage)
+def _write_least(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
+    """Write what fits of one passage."""
+    alone = replace(found, also={})
+    best = squeeze(passage, found.question, lambda one: fits(_page([one], alone, start)))
+    if best:
+        return _page([best], alone, start)
+    everything = Excerpt(passage, tuple(range(len(passage.lines))))
+    return clip(_block([everything], alone), fits)
+
+
+def _page(chosen: Sequence[Excerpt], found: RecallHits, start: int) -> str:
+    """Write excerpts: sections by their best one, those of a section in their order."""
+    by_section: dict[int, list[Excerpt]] = {}
+    for one in chosen:
+        by_section.setdefault(id(one.passage.section), []).append(one)
     blocks = [
-        _block(sorted(group, key=attrgetter("place")), found) for group in by_section.values()
+        _block(sorted(group, key=attrgetter("passage.place")), found)
+        for group in by_section.values()
     ]
     # What was passed over, as it was too long, comes again with the next page.
     given = start
-    for passage in chosen:
-        if passage is not found.passages[given]:
+    for one in chosen:
+        if one.passage.place != found.passages[given].place:
             break
         given += 1
     left = len(found.passages) - start - len(chosen)
-    return "\n".join([*blocks, *([f"[{left:,} more passages: start={given}]"] if left else [])])
+    more = f"{left:,} more passages: start={given}" if left else ""
+    rests = [f"Cut: {one.rest}" for one in chosen if one.rest]
+    last = "; ".join(filter(None, [*rests, more]))
+    return "\n".join([*blocks, *([f"[{last}]"] if last else [])])
 
 
-def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
-    section = group[0].section
-    same = dict.fromkeys(h for one in group for h in found.also.get(one.place, ()))
+def _block(group: Sequence[Excerpt], found: RecallHits) -> str:
+    section = group[0].passage.section
+    same = dict.fromkeys(h for one in group for h in found.also.get(one.passage.place, ()))
     heading = section.heading
     if same:
         heading = f"{heading[:-1]}; also {', '.join(list(same)[:5])}]"
-    texts, before = list[str](), None
+    texts, following = list[str](), (-1, 0)
     for one in group:
-        if before is not None and one.place != before + 1:
-            texts.append("…")
-        texts.append(one.text)
-        before = one.place
+        place, lines = one.passage.place, one.passage.lines
+        for run in one.runs():
+            if texts and (place, run[0]) != following:
+                texts.append("…")
+            texts.append(write_lines(lines[run.start : run.stop]))
+            following = (place + 1, 0) if run.stop == len(lines) else (place, run.stop)
     return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
 
 

@@ -254,7 +254,7 @@ def rank_passages(
     Returns:
         Those that have to do with the query, with their scores, the best first.
     """
-    corpus = _corpus(passages)
+    corpus = _corpus([passage.text for passage in passages])
     mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
     held: dict[int, dict[int, list[int]]] = defaultdict(dict)
     rarities = list[float]()
@@ -280,12 +280,27 @@ def rank_passages(
     return [(score, passages[number]) for score, number in scored]
 
 
-def _corpus(passages: Sequence[RecallPassage]) -> _Corpus:
+def find_terms(texts: Sequence[str], question: RecallQuery) -> list[dict[int, int]]:
+    """Return for each word and name of a query where it first stands in texts, by their index."""
+    corpus = _corpus(texts)
+    found = [_places(corpus, word) for word in question.words]
+    for name in question.names:
+        places: dict[int, list[int]] = defaultdict(list)
+        for position in _finds(corpus.lower, name):
+            places[corpus.owner(position)].append(position)
+        found.append(places)
+    return [
+        {number: min(positions) - corpus.starts[number] for number, positions in places.items()}
+        for places in found
+    ]
+
+
+def _corpus(texts: Sequence[str]) -> _Corpus:
     starts, position = [], 0
-    for passage in passages:
+    for text in texts:
         starts.append(position)
-        position += len(passage.text) + 1
-    cased = "\n".join(passage.text for passage in passages)
+        position += len(text) + 1
+    cased = "\n".join(texts)
     lower = cased.lower()
     if len(lower) != len(cased):  # a few letters have a longer lower case
         lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in cased)

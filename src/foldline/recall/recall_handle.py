@@ -195,7 +195,8 @@ def _places(
         lines = choose_lines(lines, request.lines)
     handle = found.handles[found.messages[0].id] if found.messages else ""
     text = "\n".join(line.text for line in lines)
-    return [MessageSection(handle, "result", "", text)], lines
+    part_of = handle if request.path is None else "that path"
+    return [MessageSection(handle, "result", "", text, part_of, lines[0].number)], lines
 
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:

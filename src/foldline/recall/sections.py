@@ -112,18 +112,27 @@ class MessageSection:
     """
     One part of a message.
 
-    ``handle`` recalls exactly ``text``; ``label`` names the tool and what it was after.
+    ``handle`` recalls exactly ``text``; ``label`` names the tool and what it was after. Where it
+    recalls more, ``part_of`` says in what the lines are numbered, and ``first`` is the number of
+    the first one.
     """
 
     handle: str
     kind: Kind
     label: str
     text: str
+    part_of: str = ""
+    first: int = 1
 
     @property
     def heading(self) -> str:
         """One line: handle, kind, tool and aim."""
         return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
+
+    @property
+    def has_paths(self) -> bool:
+        """Whether the paths of its JSON values recall them; they are those of a line."""
+        return not self.part_of and "\n" not in self.text.strip()
 
 
 def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:
