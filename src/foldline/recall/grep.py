@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from foldline.errors import RecallError
 from foldline.frozen import frozen
 from foldline.recall.fitting import Fits, clip, most
-from foldline.recall.lines import Line, essence, json_lines, path_prefix
+from foldline.recall.lines import Line, cut_paths, essence, json_lines
 
 MAX_HITS: Final = 100
 """Matches that one answer shows."""
@@ -237,23 +237,20 @@ def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Itera
 
 
 def _rows(source: GrepSource, positions: Sequence[int], around: Around) -> Iterator[str]:
-    """Write lines; a path that several lines begin with comes once, before them."""
+    """Write lines; a folder or file that several lines begin with comes once, before them."""
     before, value = None, ""
-    for path, run in groupby(positions, lambda at: path_prefix(source.lines[at].text)):
-        same = list(run)
-        cut = len(path) if len(same) > 1 else 0
-        for position in same:
-            if before is not None and position != before + 1 and (around.before or around.after):
-                yield "--"
-            if cut and position == same[0]:
-                yield path
-            line, span = source.lines[position], source.spans.get(position)
-            name = f"{line.path}: " if line.path and line.path != value else ""
-            sign = "-" if span is None else ":"
-            moved = None if span is None else (max(0, span[0] - cut), max(0, span[1] - cut))
-            text = line.text.lstrip()[cut:] if cut else line.text
-            yield f"{line.number}{sign} {name}{_narrow(text, moved, around.wide)}"
-            before, value = position, line.path
+    cuts = cut_paths([source.lines[at].text for at in positions])
+    for position, cut in zip(positions, cuts, strict=True):
+        if before is not None and position != before + 1 and (around.before or around.after):
+            yield "--"
+        yield from cut.above
+        line, span = source.lines[position], source.spans.get(position)
+        name = f"{line.path}: " if line.path and line.path != value else ""
+        sign = "-" if span is None else ":"
+        moved = span and (max(0, span[0] - cut.moved), max(0, span[1] - cut.moved))
+        text = f"{cut.sign}{line.text[cut.size :]}"
+        yield f"{line.number}{sign} {name}{_narrow(text, moved, around.wide)}"
+        before, value = position, line.path
 
 
 def _narrow(line: str, span: Span | None, wide: int) -> str:
