@@ -30,7 +30,7 @@ def texts(draw):
     return "\n".join(lines)
 
 
-@given(texts(), FILLER, st.integers(60, 400), st.sampled_from(["query"]))
+@given(texts(), FILLER, st.integers(60, 400), st.sampled_from(["query", "grep"]))
 def test_an_answer_fits_holds_a_match_and_says_what_is_left(text, command, cap, way):
     held, _ = folded(call("c1", "bash", command=command), result("c1", text))
 
@@ -43,7 +43,7 @@ def test_an_answer_fits_holds_a_match_and_says_what_is_left(text, command, cap, 
         assert LEFT.fullmatch(found.rpartition("\n")[2])
 
 
-@given(texts(), st.integers(60, 400), st.sampled_from(["query"]))
+@given(texts(), st.integers(60, 400), st.sampled_from(["query", "grep"]))
 def test_pages_of_a_search_end(text, cap, way):
     held, _ = folded(call("c1", "bash", command="run"), result("c1", text))
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tests.recall.test_searching import COUNTER, ask, call, folded, result
+from tests.recall.test_searching import COUNTER, SNAPSHOT, ask, call, folded, result
 
 from foldline.recall import recall
 
@@ -123,3 +123,38 @@ def test_a_long_value_is_cut_around_the_word_and_its_path_recalls_it():
     path = re.search(rf"\[Cut: path=(\S+) of {handle}[;\]]", text.rpartition("\n")[2])
     assert path is not None
     assert recall(held, handle, path=path[1]).text == value
+
+
+def find(held, pattern, cap, **access):
+    return recall(held, SNAPSHOT, grep=pattern, max_tokens=cap, counter=COUNTER, **access).text
+
+
+@pytest.mark.parametrize("cap", [30, 60, 250])
+def test_a_long_line_is_cut_around_the_match_of_a_pattern_and_the_last_line_stays(cap):
+    line = "a " * 900 + "the zebra is here" + " b" * 900
+    held, handle = output(f"{line}\n{line} too")
+
+    text = find(held, "zebra", cap)
+
+    assert "the zebra" in text
+    assert text.endswith("1 more matches: start=1]")
+    assert COUNTER.text(text) <= cap
+    if cap > 30:
+        assert f"\n[Cut: lines=1 of {handle}; " in text
+
+
+def test_a_heading_gives_way_to_the_match_of_a_pattern():
+    held, handles = folded(call("c1", "bash", command="查找" * 40), result("c1", "x\nzebra\ny"))
+
+    assert find(held, "^zebra", 30) == f"[{handles[1]}]\n2: zebra"
+
+
+def test_a_value_in_one_line_of_json_is_whole_where_it_fits_and_its_path_recalls_it_otherwise():
+    value = "the zebra was seen at noon, and " * 40
+    held, handle = output(json.dumps({"rows": [{"id": 1}, {"note": value}]}))
+
+    whole, cut = find(held, "zebra", 2_000), find(held, "zebra", 250)
+
+    assert whole.endswith(f"]\n1: $.rows[1].note: {value}")
+    assert cut.endswith(f"\n[Cut: path=$.rows[1].note of {handle}]")
+    assert recall(held, handle, path="$.rows[1].note").text == value

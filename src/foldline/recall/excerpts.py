@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from foldline.frozen import frozen, replace
-from foldline.recall.fitting import most
+from foldline.recall.fitting import LEAST, cut_around, most
 from foldline.recall.lines import Line
 from foldline.recall.ranking import RecallPassage, RecallQuery, find_terms, write_lines
+from foldline.recall.sections import SHORT_PATH
 from foldline.relevance.terms import rarity
 
 AROUND: Final = (0, 1, 2, 4, 8)
@@ -16,12 +17,6 @@ AROUND: Final = (0, 1, 2, 4, 8)
 
 MATCHING: Final = 0.4
 """Lines with less than this share of the score of the best line of a passage are context."""
-
-LEAST: Final = 24
-"""Characters around a word that are worth a line that says where the rest is."""
-
-SHORT_PATH: Final = 80
-"""Longer JSON paths, in characters, give way to the value, and are not given to recall it."""
 
 
 @frozen
@@ -122,41 +117,50 @@ def squeeze(
     return best(count) if count else _window(bare, matches, fits)
 
 
+@frozen
+class _Window:
+    """A line that is cut around a word: what stands before it, and how it is recalled."""
+
+    line: Line
+    word: int
+    before: str = ""
+    rest: str = ""
+
+    def widest(
+        self, passage: RecallPassage, least: int, fits: Callable[[Excerpt], bool]
+    ) -> Excerpt | None:
+        """Return as much as fits of the line, if that is ``least`` characters, or all of it."""
+        text = self.line.text
+
+        def excerpt(size: int) -> Excerpt:
+            line = Line(self.line.number, f"{self.before}{cut_around(text, self.word, size)}")
+            return Excerpt(replace(passage, lines=(line,)), (0,), self.rest)
+
+        size = most(len(text), lambda size: fits(excerpt(size)))
+        return excerpt(size) if size and size >= min(least, len(text)) else None
+
+
 def _window(
     passage: RecallPassage, matches: Sequence[_LineMatch], fits: Callable[[Excerpt], bool]
 ) -> Excerpt | None:
-    line = passage.lines[matches[0].line]
-    text, word, name = write_lines([line]), matches[0].word, ""
-    named = len(text) - len(line.text)
-    if named <= SHORT_PATH:
-        name, text, word = text[:named], line.text, max(0, word - named)
-    for rest, least in ((_rest(passage, matches), LEAST), ("", 1)):
-
-        def around(size: int, rest: str = rest) -> Excerpt:
-            cut = Line(line.number, f"{name}{cut_around(text, word, size)}")
-            return Excerpt(replace(passage, lines=(cut,)), (0,), rest)
-
-        size = most(len(text), lambda n: fits(around(n)))
-        if size >= min(least, len(text)):
-            return around(size)
-    return None
+    """Return what stands around the best word; its name and how to read on give way to it."""
+    line, word = passage.lines[matches[0].line], matches[0].word
+    text = write_lines([line])
+    name = text[: len(text) - len(line.text)]
+    whole = _Window(Line(line.number, text), word)
+    named = _Window(line, max(0, word - len(name)), name)
+    windows = (named, whole) if len(name) <= SHORT_PATH else (whole,)
+    for rest in (_rest(passage, matches), _rest(passage, matches, by_path=False), ""):
+        for window in windows:
+            if found := replace(window, rest=rest).widest(passage, LEAST, fits):
+                return found
+    return whole.widest(passage, 1, fits)
 
 
-def cut_around(text: str, position: int, size: int) -> str:
-    """Return so many characters of a text, most of them from a position on."""
-    start = max(0, min(position - size // 4, len(text) - size))
-    end = start + size
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-
-
-def _rest(passage: RecallPassage, lost: Sequence[_LineMatch]) -> str:
-    """Say how lines are recalled; of JSON values the best one."""
+def _rest(passage: RecallPassage, lost: Sequence[_LineMatch], by_path: bool = True) -> str:
+    """Say how lines are recalled; of JSON values the best one, where ``by_path``."""
     if not lost:
         return ""
-    section, path = passage.section, passage.lines[lost[0].line].path
-    if path and section.has_paths and len(path) <= SHORT_PATH:
-        return f"path={path} of {section.handle}"
-    numbers = [section.first - 1 + passage.lines[one.line].number for one in lost]
-    first, last = min(numbers), max(numbers)
-    how = f"lines={first}" if first == last else f"lines={first}:{last}"
-    return f"{how} of {section.part_of or section.handle}"
+    numbers = [passage.section.first - 1 + passage.lines[one.line].number for one in lost]
+    path = passage.lines[lost[0].line].path if by_path else ""
+    return passage.section.locate(min(numbers), max(numbers), path)

@@ -30,9 +30,10 @@ class Recalled:
     What was kept under a handle.
 
     ``text`` is the requested content; what a search found ends with a line that says how many
-    matches are left. ``raw`` is the wire original, always whole: of a message or part, or for a
-    snapshot the list of the messages that it stands for. ``note`` says in a sentence what
-    ``text`` leaves out and how to get it, and is empty when it leaves out nothing.
+    matches are left, and how one that was cut is recalled. ``raw`` is the wire original, always
+    whole: of a message or part, or for a snapshot the list of the messages that it stands for.
+    ``note`` says in a sentence what ``text`` leaves out and how to get it, and is empty when it
+    leaves out nothing.
     """
 
     handle: str
@@ -159,9 +160,7 @@ def _search(holdings: Holdings, found: Original, request: _RecallRequest) -> tup
         bare = bool(lines) or (found.is_exact and len(places) == 1)
         matches = grep.search(
             (
-                GrepSource(
-                    one.handle, "" if bare else one.heading, lines or number_lines(one.text)
-                )
+                GrepSource(one, "" if bare else one.heading, lines or number_lines(one.text))
                 for one in places
             ),
             pattern,

@@ -107,6 +107,10 @@ STEP: Final = 64
 """Messages before and behind a message among which the rest of its step is looked for."""
 
 
+SHORT_PATH: Final = 60
+"""Longer JSON paths, in characters, take too much of an answer to say how a value is recalled."""
+
+
 @frozen
 class MessageSection:
     """
@@ -133,6 +137,21 @@ class MessageSection:
     def has_paths(self) -> bool:
         """Whether the paths of its JSON values recall them; they are those of a line."""
         return not self.part_of and "\n" not in self.text.strip()
+
+    def locate(self, first: int, last: int, path: str = "") -> str:
+        """
+        Say how lines are recalled.
+
+        Args:
+            first: The number of the first one, where ``handle`` or ``part_of`` counts them.
+            last: That of the last one.
+            path: Of the JSON value alone that is meant.
+        """
+        if path.isascii() and 0 < len(path) <= SHORT_PATH and self.has_paths:
+            how = f"path={path}"
+        else:
+            how = f"lines={first}" if first == last else f"lines={first}:{last}"
+        return f"{how} of {self.part_of or self.handle}"
 
 
 def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:
