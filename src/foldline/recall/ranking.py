@@ -271,27 +271,28 @@ def rank_passages(
         rough[number] += sum(own)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
     near = {*best, *(other for one in best for other, _ in _beside(passages, one, -1))}
-    scored = []
-    for number in near:
+    scores = dict[int, float]()
+    for number in sorted(near, key=lambda number: number not in rough):
         score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
         score += _around(passages, held, rarities, number, question)
-        scored.append((score * KINDS[passages[number].section.kind], number))
-    scored.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [(score, passages[number]) for score, number in scored]
+        score *= KINDS[passages[number].section.kind]
+        if number not in rough:  # what stands beside a match comes after it
+            beside = (
+                scores.get(one, 0.0) for one, _ in _beside(passages, number, 1) if one in rough
+            )
+            score = min(score, max(beside))
+        scores[number] = score
+    ranked = sorted(scores, key=lambda number: (-scores[number], number not in rough, number))
+    return [(scores[number], passages[number]) for number in ranked]
 
 
 def find_terms(texts: Sequence[str], question: RecallQuery) -> list[dict[int, int]]:
     """Return for each word and name of a query where it first stands in texts, by their index."""
     corpus = _corpus(texts)
-    found = [_places(corpus, word) for word in question.words]
-    for name in question.names:
-        places: dict[int, list[int]] = defaultdict(list)
-        for position in _finds(corpus.lower, name):
-            places[corpus.owner(position)].append(position)
-        found.append(places)
+    names = (QueryWord(name, (name,), whole=True) for name in question.names)
     return [
-        {number: min(positions) - corpus.starts[number] for number, positions in places.items()}
-        for places in found
+        {number: min(found) - corpus.starts[number] for number, found in places.items()}
+        for places in (_places(corpus, word) for word in (*question.words, *names))
     ]
 
 
