@@ -88,8 +88,10 @@ def widest(
         near = {at for line in lines for at in range(line - AROUND[step], line + AROUND[step] + 1)}
         return Excerpt(passage, tuple(at for at in positions if at in near))
 
-    count = most(len(AROUND), lambda n: fits(narrowed(n - 1)))
-    return narrowed(count - 1) if count else None
+    least = narrowed(0)
+    if least.kept == positions or not fits(least):
+        return None
+    return narrowed(most(len(AROUND) - 1, lambda n: fits(narrowed(n))))
 
 
 def squeeze(
