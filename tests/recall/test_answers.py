@@ -165,3 +165,24 @@ def test_a_value_in_one_line_of_json_is_whole_where_it_fits_and_its_path_recalls
     assert whole.endswith(f"]\n1: $.rows[1].note: {value}")
     assert cut.endswith(f"\n[Cut: path=$.rows[1].note of {handle}]")
     assert recall(held, handle, path="$.rows[1].note").text == value
+
+
+LONG = " ".join(f"Sentence {n} of a long line about the weather." for n in range(20))
+
+
+def test_a_part_of_a_long_line_says_so_and_how_all_of_it_is_recalled():
+    line = f"{LONG} The zebra was here. {LONG}"
+    held, handle = output(f"first\n{line}")
+
+    text = ask(held, "zebra", max_tokens=250)
+
+    assert re.search(r"\n….* The zebra was here\. .*…\n", text)
+    assert re.search(rf"\n\[Cut: lines=2 of {handle}[^\n]*\]$", text)
+    assert recall(held, handle, lines="2").text == line
+
+
+def test_a_long_line_of_which_all_is_there_is_not_cut():
+    line = f"{LONG[:330]} zebra"
+    held, handle = output(line)
+
+    assert ask(held, "zebra sentence weather") == f"[{handle} result bash run]\n{line}"

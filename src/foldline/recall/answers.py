@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Final
 
 from foldline.errors import RecallError
 from foldline.frozen import frozen, replace
-from foldline.recall.excerpts import Excerpt, squeeze, widest
-from foldline.recall.fitting import Fits, clip
-from foldline.recall.lines import dedent, essence, merge_prefixes
-from foldline.recall.ranking import (
-    RecallPassage,
-    RecallQuery,
-    cut_passages,
-    rank_passages,
-    write_lines,
-)
+from foldline.recall.excerpts import Excerpt, locate, squeeze, widest
+from foldline.recall.fitting import Fits, clip, note_cut
+from foldline.recall.lines import Line, dedent, essence, merge_prefixes, write_lines
+from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
 from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40
@@ -136,9 +130,22 @@ def _page(chosen: Sequence[Excerpt], found: RecallHits, start: int) -> str:
         given += 1
     left = len(found.passages) - start - len(chosen)
     more = f"{left:,} more passages: start={given}" if left else ""
-    rests = [f"Cut: {one.rest}" for one in chosen if one.rest]
-    last = "; ".join(filter(None, [*rests, more]))
+    cut = note_cut(list(_rests(chosen)))
+    last = "; ".join(filter(None, [cut, more]))
     return "\n".join([*blocks, *([f"[{last}]"] if last else [])])
+
+
+def _rests(chosen: Sequence[Excerpt]) -> Iterator[str]:
+    """Yield how lines are recalled that match and are missing, or that are there in part."""
+    places = {one.passage.place for one in chosen}
+    for one in chosen:
+        section, place, lines = one.passage.section, one.passage.place, one.passage.lines
+        if one.rest:
+            yield one.rest
+        elif lines[-1].goes_on and place + 1 not in places:
+            yield locate(section, lines[-1:])
+        elif lines[0].goes_before and place - 1 not in places:
+            yield locate(section, lines[:1])
 
 
 def _block(group: Sequence[Excerpt], found: RecallHits) -> str:
@@ -147,15 +154,16 @@ def _block(group: Sequence[Excerpt], found: RecallHits) -> str:
     heading = section.heading
     if same:
         heading = f"{heading[:-1]}; also {', '.join(list(same)[:5])}]"
-    texts, following = list[str](), (-1, 0)
+    pieces, following = list[list[Line]](), (-1, 0)
     for one in group:
         place, lines = one.passage.place, one.passage.lines
         for run in one.runs():
-            if texts and (place, run[0]) != following:
-                texts.append("…")
-            texts.append(write_lines(lines[run.start : run.stop]))
+            if (place, run.start) != following:
+                pieces.append([])
+            pieces[-1] += lines[run.start : run.stop]
             following = (place + 1, 0) if run.stop == len(lines) else (place, run.stop)
-    return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
+    text = "\n…\n".join(map(write_lines, pieces))
+    return "\n".join([heading, *dedent(merge_prefixes(text.split("\n")))])
 
 
 def _is_label(passage: RecallPassage) -> bool:

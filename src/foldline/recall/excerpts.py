@@ -7,9 +7,9 @@ from typing import Final
 
 from foldline.frozen import frozen, replace
 from foldline.recall.fitting import LEAST, cut_around, most
-from foldline.recall.lines import Line
-from foldline.recall.ranking import RecallPassage, RecallQuery, find_terms, write_lines
-from foldline.recall.sections import SHORT_PATH
+from foldline.recall.lines import Line, write_lines
+from foldline.recall.ranking import RecallPassage, RecallQuery, find_terms
+from foldline.recall.sections import SHORT_PATH, MessageSection
 from foldline.relevance.terms import rarity
 
 AROUND: Final = (0, 1, 2, 4, 8)
@@ -147,10 +147,10 @@ def _window(
 ) -> Excerpt | None:
     """Return what stands around the best word; its name and how to read on give way to it."""
     line, word = passage.lines[matches[0].line], matches[0].word
-    text = write_lines([line])
-    name = text[: len(text) - len(line.text)]
+    text, bare = write_lines([line]), write_lines([replace(line, path="")])
+    name = text[: len(text) - len(bare)]
     whole = _Window(Line(line.number, text), word)
-    named = _Window(line, max(0, word - len(name)), name)
+    named = _Window(Line(line.number, bare), max(0, word - len(name)), name)
     windows = (named, whole) if len(name) <= SHORT_PATH else (whole,)
     for rest in (_rest(passage, matches), _rest(passage, matches, by_path=False), ""):
         for window in windows:
@@ -160,9 +160,13 @@ def _window(
 
 
 def _rest(passage: RecallPassage, lost: Sequence[_LineMatch], by_path: bool = True) -> str:
-    """Say how lines are recalled; of JSON values the best one, where ``by_path``."""
-    if not lost:
+    """Say how matching lines are recalled, "" where there are none."""
+    return locate(passage.section, [passage.lines[one.line] for one in lost], by_path)
+
+
+def locate(section: MessageSection, lines: Sequence[Line], by_path: bool = True) -> str:
+    """Say how lines of a section are recalled; of JSON values the first, where ``by_path``."""
+    if not lines:
         return ""
-    numbers = [passage.section.first - 1 + passage.lines[one.line].number for one in lost]
-    path = passage.lines[lost[0].line].path if by_path else ""
-    return passage.section.locate(min(numbers), max(numbers), path)
+    numbers = [section.first - 1 + line.number for line in lines]
+    return section.locate(min(numbers), max(numbers), lines[0].path if by_path else "")

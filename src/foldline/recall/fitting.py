@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from foldline.errors import RecallError
@@ -62,6 +62,12 @@ def cut_around(text: str, position: int, size: int) -> str:
     start = max(0, min(position - size // 4, len(text) - size))
     end = start + size
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def note_cut(rests: Sequence[str]) -> str:
+    """Say how the first of lines that are cut is recalled, and how many others are cut."""
+    others = len(set(rests)) - 1
+    return f"Cut: {rests[0]}{f' and {others:,} more' if others else ''}" if rests else ""
 
 
 def page_end(text: str, start: int, fits: Fits) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from foldline.errors import RecallError
 from foldline.frozen import frozen
-from foldline.recall.fitting import LEAST, Fits, clip, cut_around, most
+from foldline.recall.fitting import LEAST, Fits, clip, cut_around, most, note_cut
 from foldline.recall.lines import Line, cut_paths, essence, json_lines
 from foldline.recall.sections import MessageSection
 
@@ -233,7 +233,7 @@ def _page(matches: Matches, start: int, count: int, around: Around) -> str:
         for row in _rows(source, list(_around(positions, around, source.lines)), around):
             out.append(row.text)
             cut += [row.rest] if row.rest else []
-    rest = [f"Cut: {cut[0]}{f' and {len(cut) - 1:,} more' if cut[1:] else ''}"] if cut else []
+    rest = [note_cut(cut)] if cut else []
     left = len(matches.found) - start - count
     if left or not matches.complete:
         least = "" if matches.complete else "at least "

@@ -29,11 +29,15 @@ class Line:
         number: Counted from 1; the lines of a JSON value all have that of their record.
         text: What stands there.
         path: The JSON path of the value that it is part of, "" for a plain line.
+        goes_before: Whether it is a piece of a line that begins before it.
+        goes_on: Whether it is a piece of a line that goes on behind it.
     """
 
     number: int
     text: str
     path: str = ""
+    goes_before: bool = False
+    goes_on: bool = False
 
 
 def read_lines(text: str, wide: int) -> Iterator[Line]:
@@ -46,6 +50,25 @@ def read_lines(text: str, wide: int) -> Iterator[Line]:
     """
     for line in number_lines(text):
         yield from (json_lines(line) if len(line.text) > wide else []) or [line]
+
+
+def write_lines(lines: Sequence[Line]) -> str:
+    """Write lines; the name of a JSON value stands before its first one, ``…`` for a rest."""
+    out, before = list[str](), ""
+    for line in lines:
+        if out and line.goes_before:
+            out[-1] += line.text
+        else:
+            rest = "…" if line.goes_before else ""
+            out.append(f"{value_name(line, before)}{rest}{line.text}")
+        before = line.path
+    return "\n".join(out) + ("…" if lines and lines[-1].goes_on else "")
+
+
+def value_name(line: Line, before: str) -> str:
+    """Return what stands before a line behind one of the path ``before``."""
+    name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
+    return f"{name}: " if name else ""
 
 
 def json_lines(line: Line) -> list[Line]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.recall.lines import Line, essence, read_lines
+from foldline.recall.lines import Line, essence, read_lines, value_name, write_lines
 from foldline.recall.sections import Kind, MessageSection
 from foldline.relevance.terms import (
     ENGLISH,
@@ -69,28 +69,15 @@ def _trim(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])
 
 
-def write_lines(lines: Sequence[Line]) -> str:
-    """Write lines; the name of a JSON value stands before its first line."""
-    out, before = list[str](), ""
-    for line in lines:
-        out.append(f"{_name(line, before)}{line.text}")
-        before = line.path
-    return "\n".join(out)
-
-
-def _name(line: Line, before: str) -> str:
-    """Return what stands before a line behind one of the path ``before``."""
-    name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
-    return f"{name}: " if name else ""
-
-
 def _readable(text: str) -> Iterator[Line]:
     """Yield lines none of which is much longer than a passage."""
     for line in read_lines(text, JSON_FROM):
         if len(line.text) <= MOST:
             yield line
         else:
-            yield from (Line(line.number, piece, line.path) for piece in _pieces(line.text))
+            pieces = list(_pieces(line.text))
+            for at, piece in enumerate(pieces, 1):
+                yield Line(line.number, piece, line.path, at > 1, at < len(pieces))
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -111,7 +98,7 @@ def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     block, size = list[Line](), 0
     for line in lines:
         blank = not line.text.strip()
-        length = len(_name(line, block[-1].path if block else "")) + len(line.text)
+        length = len(value_name(line, block[-1].path if block else "")) + len(line.text)
         full = size + length > MOST
         if block and (full or (size >= LEAST and (blank or _TITLE.match(line.text)))):
             yield block
