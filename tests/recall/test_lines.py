@@ -1,12 +1,14 @@
 """Folders and files that lines share stand once, and every line can be told from the rest."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.recall.test_searching import COUNTER, SNAPSHOT, call, folded, result
 
 from foldline.recall import recall
-from foldline.recall.lines import merge_prefixes
+from foldline.recall.lines import json_values, merge_prefixes
 
 ACME = "/home/dev/project/services/billing/src/main/java/com/acme/"
 SEARCH = "\n".join(f"{ACME}Client{n}.java:{n + 10}: int timeout = {n * 100};" for n in range(40))
@@ -58,6 +60,12 @@ def test_lists_of_paths_share_their_folder_too():
 )
 def test_lines_that_share_no_folder_or_a_short_one_stay_as_they_are(lines):
     assert merge_prefixes(lines) == lines
+
+
+def test_a_long_name_around_many_values_takes_no_more_memory_than_the_line():
+    line = json.dumps({"k" * 1_000_000: list(range(15_000)), "zebra": 1})
+
+    assert json_values(line) is None
 
 
 FOLDERS = ("/home/dev/project/", "/home/dev/project/src/app/", "lib/", "/home/dev/other/x/", "")

@@ -16,6 +16,9 @@ from foldline.values.identity import shared_length
 MOST_VALUES: Final = 20_000
 """Values that are taken out of one line; a line with more stands as it is."""
 
+MOST_NAMED: Final = 4_000_000
+"""Characters of the paths of all values of a line; one with more stands as it is."""
+
 _NESTED: Final = 100
 """How deep values may be nested."""
 
@@ -86,10 +89,11 @@ def json_values(line: str) -> list[tuple[str, str]] | None:
     if bare[:1] not in ("{", "[") or bare[-1:] not in ("}", "]"):
         return None
     try:
-        out = list[tuple[str, str]]()
+        out, named = list[tuple[str, str]](), 0
         for found in _walk(json.loads(bare), "$", 0):
             out.append(found)
-            if len(out) > MOST_VALUES:
+            named += len(found[0])
+            if len(out) > MOST_VALUES or named > MOST_NAMED:
                 return None
     except (ValueError, RecursionError):
         return None
