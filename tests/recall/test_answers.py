@@ -6,7 +6,9 @@ import re
 import pytest
 from tests.recall.test_searching import COUNTER, SNAPSHOT, ask, call, folded, result
 
+from foldline import Session, compact
 from foldline.recall import recall
+from foldline.stores.memory import MemoryStore
 
 USERS = {
     "users": [
@@ -186,3 +188,26 @@ def test_a_long_line_of_which_all_is_there_is_not_cut():
     held, handle = output(line)
 
     assert ask(held, "zebra sentence weather") == f"[{handle} result bash run]\n{line}"
+
+
+# --- where it is asked ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["query", "grep"])
+def test_a_session_and_a_compaction_keep_what_matches_in_small_answers(way):
+    history = [
+        {"role": "user", "content": "Run the build."},
+        call("c1", "bash", command="make"),
+        result("c1", BUILD),
+        {"role": "assistant", "content": "It failed."},
+        {"role": "user", "content": "Go on."},
+    ]
+    made = compact(history, budget=200)
+    snapshot = next(h for h, words in made.receipt.recall.items() if "snapshot" in words)
+    store = MemoryStore()
+    with Session.open(None, "s", store=store, window=9_000, format="openai-chat") as session:
+        number = [session.append(message) for message in history][2]
+        asked = {way: "QueueWorker", "max_tokens": 40}
+        found = [made.recall(snapshot, **asked), session.recall(number, **asked)]
+
+    assert all("unit 201 FAILED in QueueWorker" in one.text for one in found)
